@@ -112,7 +112,7 @@ GROUPS = {
     "photo_types": Group(
         "Photos: which are stored, and what is known of each.",
         "KnownView KnownList VerifiedView VerifiedList PartView PositionView GiverView PhotoView PhotoColumns "
-        "FoundPhotos DuplicateGroup DuplicateList Resolved CameraView CameraList",
+        "FoundPhotos DuplicateGroup DuplicateList Resolved CameraView CameraList CopyList",
         unread={
             "PhotoColumns": "durations_ms guessed versions placeholders ratios",
             "FoundPhotos": "looked_at",

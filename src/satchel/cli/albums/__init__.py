@@ -256,10 +256,10 @@ def pin(
     """Keep photos in an album against their dates."""
     from msgspec import to_builtins
 
-    from satchel.cli.albums.album_medias import media_id_of
     from satchel.cli.engine.api_types.album_types import PinView
     from satchel.cli.engine.http.client import open_client
     from satchel.cli.engine.resources.album_find import album_names, find_album
+    from satchel.cli.engine.resources.media_find import media_id_of
 
     with open_client(server) as client:
         found = find_album(client, name)

@@ -1,4 +1,4 @@
-"""`satchel photos`: back up photos, verify, propose albums, find, correct clocks, sort out duplicates, export."""
+"""`satchel photos`: back up photos, verify, propose albums, find, send, correct clocks, sort out duplicates, export."""
 
 import sys
 from pathlib import Path
@@ -216,6 +216,57 @@ def duplicates(
             dismiss(client, group, as_json=json)
         else:
             keep_some(client, group, keep or [], best=keep_best, yes=yes, as_json=json)
+
+
+@photos.command(cls=Verb)
+def send(
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="PHOTO", help="Ids of photos, or files that are stored.")
+    ] = None,
+    album: Annotated[str | None, typer.Option("--album", metavar="ALBUM", help="Your photos of this album.")] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="E-MAIL", help="Send them to the person with this address.")
+    ] = None,
+    room: Annotated[
+        str | None, typer.Option("--room", metavar="CODE", help="Put them into this room, for everybody in it.")
+    ] = None,
+    person: Annotated[
+        str | None, typer.Option("--for", metavar="NAME", help="With --room: only for this person there.")
+    ] = None,
+    words: Annotated[str, typer.Option("--note", metavar="TEXT", help="A short message.")] = "",
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until everybody has verified or declined it.")] = False,
+    wait_for: Annotated[
+        str | None, typer.Option("--wait-for", metavar="SECONDS", help="Like --wait, but only for so long.")
+    ] = None,
+    quiet: Quiet = False,
+    json: JsonLines = False,
+    server: Server = None,
+) -> None:
+    """Send copies of your photos to a person or a room.
+
+    They go without the place, unless their album is shared with places. The copies stay on your shelf, in the folder
+    Sent. If the command is interrupted, run it again to resume.
+    """
+    from satchel.cli.engine.http.client import open_client
+    from satchel.cli.engine.resources.transfer_report import TransferReport
+    from satchel.cli.engine.terminal.numbers import whole_number
+    from satchel.cli.photos.photo_send import find_photos_to_send, in_room, send_photos, somebody
+
+    if not files and album is None:
+        raise Misused("Say which photos to send, or give --album.")
+    if bool(to) == bool(room):
+        raise Misused("Say who gets them: give --to or --room.")
+    if person and not room:
+        raise Misused("--for needs --room.")
+    for_seconds = None if wait_for is None else whole_number("--wait-for", wait_for, least=1)
+    with open_client(server) as client:
+        receiver = somebody(client, to) if to else in_room(client, room or "", person)
+        media_ids = find_photos_to_send(client, files or [], album)
+        transfer = send_photos(client, media_ids, receiver, words)
+        report = TransferReport(client, receiver.name, as_json=json, quiet=quiet)
+        report.tell_handed(transfer)
+        if wait or for_seconds is not None:
+            report.wait_for_receipts(transfer, for_seconds)
 
 
 @photos.command(cls=Verb)

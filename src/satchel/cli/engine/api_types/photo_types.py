@@ -166,3 +166,9 @@ class CameraList(msgspec.Struct, frozen=True, kw_only=True):
     """Cameras, the one with most medias first."""
 
     cameras: list[CameraView]
+
+
+class CopyList(msgspec.Struct, frozen=True, kw_only=True):
+    """The ids of the files on your shelf, in the order in which the photos were taken."""
+
+    files: list[str]

@@ -1,4 +1,4 @@
-"""The journal of a `satchel put`, from which the same command resumes an interrupted one.
+"""The journal of a `satchel put` or `photos send`, from which the same command resumes an interrupted one.
 
 A line is appended at every step and survives the death of the command; who loses power loses the last few, and sends
 those files again. The journal goes when everything was sent.
@@ -48,7 +48,7 @@ class Journal:
             self._token, *lines = self._path.read_bytes().splitlines() or [self._new_token()]
         except BlockingIOError as error:
             os.close(self._file)
-            raise CommandFailed("Another `satchel put` is sending the same files. Wait until it ends.") from error
+            raise CommandFailed("Another command is sending the same files. Wait until it ends.") from error
         except OSError as error:
             raise CommandFailed(
                 f"The upload journal {self._path} cannot be written: {error.strerror}. Free space or make it writable."

@@ -11,6 +11,8 @@ from satchel.cli.engine.http.failures import Refused
 from satchel.cli.engine.terminal.output import CommandFailed
 
 TOP = "root"
+# The folder for what was handed over from the shelf.
+SENT = "Sent"
 _PAGE = 1000
 
 
@@ -90,6 +92,12 @@ class Places:
             if page.cursor is None:
                 return
             cursor = f"&cursor={quote(page.cursor, safe='')}"
+
+
+def folder_in(client: Client, above: str, name: str) -> EntryView:
+    """The folder of this name in another one, made if missing."""
+    found = next((each for each in Places(client).entries(above) if each.kind == "folder" and each.name == name), None)
+    return found or client.call("POST", "/shelf/folders", EntryView, {"name": name, "folder_id": above})
 
 
 def changed(client: Client, entry: Entry, method: str, body: Mapping[str, object] | None = None) -> bool:
