@@ -21,6 +21,7 @@ const BEGINNINGS = {
     'routes/(entry)/reset/+page.svelte',
   ],
   link: ['routes/(link)/+layout.ts', 'routes/(link)/+layout.svelte', 'routes/(link)/l/[token]/+page.svelte'],
+  door: ['routes/(entry)/join/[code]/+page.svelte', 'routes/(entry)/join/[code]/+page.ts'],
   frame: ['routes/(app)/+layout.ts', 'routes/(app)/+layout.svelte', 'routes/AppFrame.svelte'],
   shelf: ['routes/(app)/shelf/[[folder]]/+page.svelte'],
 } as const;
@@ -98,6 +99,7 @@ function reach(): Record<Beginning, Set<string>> {
   return (reached ??= {
     first: closure(BEGINNINGS.first),
     link: closure(BEGINNINGS.link),
+    door: closure(BEGINNINGS.door),
     frame: closure(BEGINNINGS.frame),
     shelf: closure(BEGINNINGS.shelf),
   });
@@ -124,12 +126,13 @@ export function chunkOf(id: string): string | undefined {
 }
 
 function lightChunkOf(name: string): string | undefined {
-  const { first, link, frame, shelf } = reach();
+  const { first, link, door, frame, shelf } = reach();
   if (first.has(name)) return 'first';
   const inApp = frame.has(name) || shelf.has(name);
   if (link.has(name)) return inApp ? 'lists' : 'landing';
   if (frame.has(name)) return 'frame';
-  return shelf.has(name) ? 'folders' : undefined;
+  if (shelf.has(name)) return 'folders';
+  return door.has(name) ? 'door' : undefined;
 }
 
 /** SvelteKit wraps each page and each layout into a module of its own, which would be one more file. */
@@ -147,13 +150,11 @@ function nameOf(module: string): string {
   return icon ? `icon:${icon}` : packageOf(path);
 }
 
-/** The words of a language that the first pages use, those and what the page of a link uses, or all. */
+/** The words of a language that the first pages use, also those of a link's page, also those of a room's door, or all. */
 function wordsOf(messages: Record<string, unknown>, part: string): Record<string, unknown> {
-  const { first, link } = reach();
-  const isWanted = {
-    first: (key: string) => isUsed(key, first),
-    link: (key: string) => isUsed(key, first) || isUsed(key, link),
-  }[part];
+  const { first, link, door } = reach();
+  const modules = { first: [first], link: [first, link], door: [first, link, door] }[part];
+  const isWanted = modules && ((key: string) => modules.some((each) => isUsed(key, each)));
   return isWanted ? Object.fromEntries(Object.entries(messages).filter(([key]) => isWanted(key))) : messages;
 }
 

@@ -7,3 +7,7 @@ declare module '*.json?part=link' {
   const words: Record<string, string | { other: string }>;
   export default words;
 }
+declare module '*.json?part=door' {
+  const words: Record<string, string | { other: string }>;
+  export default words;
+}

@@ -26,7 +26,8 @@ export const load: LayoutLoad = async ({ depends, untrack, url }) => {
 };
 
 /** The layout that knows better asks for more, but only once it is there itself. */
-function wordsFor(path: string): 'first' | 'link' | 'all' {
+function wordsFor(path: string): 'first' | 'link' | 'door' | 'all' {
   if (path.startsWith('/l/')) return 'link';
+  if (path.startsWith('/join/')) return 'door';
   return FIRST_PAGES.has(path) ? 'first' : 'all';
 }

@@ -10,8 +10,8 @@ type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
 type Messages = Record<string, string | Plural>;
 type Values = Record<string, string | number>;
 
-/** The words of the first pages, those and what the page of a link needs, or all: made by `web/chunks.ts`. */
-const PARTS = ['first', 'link', 'all'] as const;
+/** The words of the first pages, also those of a link's page, also those of a room's door, or all: see `web/chunks.ts`. */
+const PARTS = ['first', 'link', 'door', 'all'] as const;
 type Part = (typeof PARTS)[number];
 
 // Nobody loads other languages, nor at the door the words of what lies behind it.
@@ -19,16 +19,19 @@ const load: Record<Locale, Record<Part, () => Promise<{ default: Messages }>>> =
   en: {
     first: () => import('./en.json?part=first'),
     link: () => import('./en.json?part=link'),
+    door: () => import('./en.json?part=door'),
     all: () => import('./en.json'),
   },
   'zh-Hant': {
     first: () => import('./zh-Hant.json?part=first'),
     link: () => import('./zh-Hant.json?part=link'),
+    door: () => import('./zh-Hant.json?part=door'),
     all: () => import('./zh-Hant.json'),
   },
   ja: {
     first: () => import('./ja.json?part=first'),
     link: () => import('./ja.json?part=link'),
+    door: () => import('./ja.json?part=door'),
     all: () => import('./ja.json'),
   },
 };

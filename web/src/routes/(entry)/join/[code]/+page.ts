@@ -2,4 +2,4 @@
 import { haveWords } from '$lib/i18n/index.svelte';
 import type { PageLoad } from './$types';
 
-export const load: PageLoad = () => haveWords('all');
+export const load: PageLoad = () => haveWords('door');
