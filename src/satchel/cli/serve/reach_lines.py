@@ -40,4 +40,9 @@ def reach_lines(settings: Settings, address: str, certificates: "Certificates | 
         if sys.stdout.isatty():
             yield from qr_code(start)
     elif is_only_here(parts.hostname or ""):
+        if settings.speaks_tls:
+            yield f"It answers at https://{parts.netloc} as well"
+        if certificates and certificates.authority:
+            yield f"Browsers trust that once they trust its authority: {address}{TRUST}"
+            yield f"Its authority has the fingerprint {certificates.authority.fingerprint}"
         yield "Only this machine can reach it. For phones and others on your network, start it with --lan."
