@@ -2,6 +2,7 @@
 import { renewSession } from '$lib/api/sessionRenewal';
 import { fetchOne, isOneByOne, saveOneByOne } from '$lib/files/savedOneByOne';
 import { inParts, saveEach } from '$lib/shell/browserDownload';
+import { forOthers } from './albumFiles';
 import { contentPath, type Photo } from './photo';
 
 // Enough to know whether a phone keeps them among its photos.
@@ -34,11 +35,7 @@ export function fetchOf(photos: readonly Photo[]): (() => Promise<File[]>) | und
   if (photos.length > MOST_FETCHED || photos.some(({ type }) => type !== 'IMAGE')) return undefined;
   return async () => {
     await renewSession();
-    return Promise.all(
-      photos.map((photo) =>
-        fetchOne({ address: `${contentPath(photo)}?for_others=true`, type: TYPES.IMAGE }),
-      ),
-    );
+    return Promise.all(photos.map((photo) => fetchOne({ address: forOthers(photo), type: TYPES.IMAGE })));
   };
 }
 
