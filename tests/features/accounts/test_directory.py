@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from satchel.features.accounts.records import RESET_SORT
+from satchel.features.accounts.model import UserId
+from satchel.features.accounts.records import PERSON, RESET_SORT, PersonRow
 from satchel.tables import CATALOG
 from tests.application import PASSWORD, Caller, Satchel
 from tests.features.shelf.given import uploaded
@@ -77,6 +78,28 @@ async def test_everybody_is_listed_in_the_order_of_signing_up(satchel: Satchel, 
         ],
         "cursor": None,
     }
+
+
+async def test_signing_in_writes_nothing_into_the_list_of_people(satchel: Satchel, ann: Caller) -> None:
+    tables = satchel.stores.tables
+    listed = await PERSON.list(tables)
+    satchel.clock.advance(60)
+    await ann.sign_in("ann@example.org")
+    await ann.refresh()
+    assert (await PERSON.list(tables)).records == listed.records
+    (person,) = (await ann("GET", "/people")).json()["people"]
+    assert person["last_used_at"] == "2030-03-17T17:47:40.000Z"
+
+
+async def test_a_time_that_an_earlier_version_wrote_into_the_list_is_shown_until_the_next(
+    satchel: Satchel, ann: Caller
+) -> None:
+    of_before = PERSON.put(PersonRow(user_id=UserId(ann.user_id), last_used_at="2030-03-17T18:00:00.000Z"))
+    await satchel.stores.tables.transact([of_before])
+    assert (await ann("GET", "/people")).json()["people"][0]["last_used_at"] == "2030-03-17T18:00:00.000Z"
+    satchel.clock.advance(timedelta(hours=1))
+    await ann.sign_in("ann@example.org")
+    assert (await ann("GET", "/people")).json()["people"][0]["last_used_at"] == "2030-03-17T18:46:40.000Z"
 
 
 async def test_a_long_list_of_people_comes_in_pages(satchel: Satchel, ann: Caller) -> None:

@@ -22,11 +22,16 @@ class UserRow(Record, frozen=True, kw_only=True):
     name: str = attribute("userName")
     created_at: str = attribute("createdAt")
     suspended_at: str = attribute("suspendedAt", default="")
+    # Not in the list of people: that is one partition, which everybody's signing in would write.
+    last_used_at: str = attribute("lastUsedAt", default="")
     receiving: Receiving = "anybody"
 
 
 class PersonRow(Record, frozen=True, kw_only=True):
-    """Lists all people. It has no e-mail address, because ByEmail would find it, too."""
+    """Lists all people. It has no e-mail address, because ByEmail would find it, too.
+
+    `lastUsedAt` is of earlier versions, where signing in wrote it here; the row of the person has it now.
+    """
 
     user_id: UserId = attribute("userId")
     last_used_at: str = attribute("lastUsedAt", default="")

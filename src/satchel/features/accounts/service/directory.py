@@ -59,6 +59,6 @@ async def _described(accounts: Accounts, rows: Sequence[PersonRow]) -> list[List
     administrators = await are_administrators(accounts, [user.email for _, user in found])
     usages = await accounts.storage.usage_of([row.user_id for row, _ in found])
     return [
-        Listed(user, administrator, row.last_used_at, usage.used_bytes)
+        Listed(user, administrator, max(user.last_used_at, row.last_used_at), usage.used_bytes)
         for (row, user), administrator, usage in zip(found, administrators, usages, strict=True)
     ]

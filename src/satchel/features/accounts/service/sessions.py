@@ -24,7 +24,6 @@ from satchel.features.accounts.model import (
 )
 from satchel.features.accounts.needs import Issued
 from satchel.features.accounts.records import (
-    PERSON,
     REFRESH,
     REFRESH_SORT,
     SESSION,
@@ -41,8 +40,8 @@ from satchel.kernel.errors import NotFound
 from satchel.kernel.ids import new_id
 from satchel.kernel.signature import BadSignature
 from satchel.stores.patterns.optimistic_update import optimistic_update
-from satchel.stores.ports.expressions import assign, attr
-from satchel.stores.ports.table import Check, Range, TransactionCancelled, Write
+from satchel.stores.ports.expressions import Condition, assign, attr
+from satchel.stores.ports.table import Range, TransactionCancelled, Write
 
 GRACE = timedelta(seconds=30)
 MAX_DEVICE_CHARACTERS = 200
@@ -103,18 +102,28 @@ async def open_session(accounts: Accounts, user: UserRow, *, purpose: Purpose, d
         expires_at=iso(now + SESSION_LIFETIME.total_seconds()),
         generation=0,
     )
-    unchanged = (attr("password") == user.password) & attr("suspendedAt").absent()
-    still_right = Check(USER.table, USER.key(user_id=user.user_id), unchanged)
-    try:
-        await accounts.tables.transact(
-            [SESSION.put(session), REFRESH.put(_refresh_row(accounts, session)), still_right]
-        )
-    except TransactionCancelled as cancelled:
-        raise WrongCredentials("The account was changed while you signed in. Sign in again.") from cancelled
+    await _store(accounts, user, session)
     others = [each for each in await list_sessions(accounts, user.email) if each.session_id != session.session_id]
     for superfluous in others[MAX_SESSIONS - 1 :]:
         await _end(accounts, superfluous)
     return await _signed_in(accounts, session)
+
+
+@optimistic_update()
+async def _store(accounts: Accounts, user: UserRow, session: SessionRow) -> None:
+    unchanged = (attr("password") == user.password) & attr("suspendedAt").absent()
+    writes = [SESSION.put(session), REFRESH.put(_refresh_row(accounts, session)), _used(session, when=unchanged)]
+    try:
+        await accounts.tables.transact(writes)
+    except TransactionCancelled as cancelled:
+        if "condition" in cancelled.reasons:
+            raise WrongCredentials("The account was changed while you signed in. Sign in again.") from cancelled
+        raise
+
+
+def _used(session: SessionRow, *, when: Condition) -> Write:
+    """What says in the person's own row when they were last here."""
+    return USER.update([assign("lastUsedAt", session.last_used_at)], when=when, user_id=session.user_id)
 
 
 async def refresh(accounts: Accounts, refresh_token: str) -> SignedIn:
@@ -157,6 +166,7 @@ def _rotation(accounts: Accounts, session: SessionRow, renewed: SessionRow) -> l
         SESSION.put(renewed, when=unchanged),
         REFRESH.delete(when=attr("PK").exists(), token_hash=spent),
         REFRESH.put(_refresh_row(accounts, renewed)),
+        _used(renewed, when=attr("PK").exists()),
     ]
 
 
@@ -249,10 +259,6 @@ async def _is_suspended(accounts: Accounts, user_id: UserId) -> bool:
 
 
 async def _signed_in(accounts: Accounts, session: SessionRow) -> SignedIn:
-    used = PERSON.update(
-        [assign("userId", session.user_id), assign("lastUsedAt", session.last_used_at)], user_id=session.user_id
-    )
-    await accounts.tables.update(used.table, used.key, used.actions)
     access = accounts.access.issue_member(
         user_id=session.user_id,
         email=session.email,
