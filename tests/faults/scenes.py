@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from satchel.chores import LAST_SWEEP
-from satchel.features.rooms.records import ENDED, ENDING
+from satchel.features.rooms.records import ENDED, ENDING, REPAIRED, REPAIRS
 from satchel.kernel.clock import ManualClock
 from satchel.slices import DURABLE_KEYS
 from satchel.stores.connect import Stores
@@ -383,11 +383,12 @@ def _is_upload(each: str) -> bool:
 
 
 def _lasting_keys(ephemeral: MemoryEphemeral) -> Iterator[str]:
-    """Those that do not end by themselves. Where a room may be due is a hint, of which there may be more than one."""
+    """Those that do not end by themselves. When to look at a room is a hint, of which there may be more."""
     assert ephemeral._kept is not None
     for key, entry in ephemeral._kept.keys._entries.items():
         assert key.startswith(DURABLE_KEYS)
-        if entry.ends == NEVER and key not in (LAST_SWEEP(), ENDED()) and not ENDING.matches(key):
+        is_hint = ENDING.matches(key) or REPAIRS.matches(key)
+        if entry.ends == NEVER and key not in (LAST_SWEEP(), ENDED(), REPAIRED()) and not is_hint:
             yield f"key {key} {_in_order(entry.content)}"
 
 

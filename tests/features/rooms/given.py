@@ -192,10 +192,24 @@ class Unhurried:
         return await do(*positional, **named)
 
 
+class Watched:
+    """Stores that remember what was asked of them."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    def rooms(self, rooms: Rooms) -> Rooms:
+        return replace(rooms, ephemeral=cast("Ephemeral", _Through(rooms.ephemeral, self)))
+
+    async def call(self, do: Any, *positional: Any, **named: Any) -> Any:
+        self.asked += positional
+        return await do(*positional, **named)
+
+
 class _Through:
     """A store whose every call goes through one of these."""
 
-    def __init__(self, store: Any, way: Mortal | Meddling | Unhurried) -> None:
+    def __init__(self, store: Any, way: Mortal | Meddling | Unhurried | Watched) -> None:
         self._store = store
         self._way = way
 

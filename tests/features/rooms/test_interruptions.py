@@ -5,23 +5,28 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from satchel.features.rooms.model import FileId, Person, PersonId, RoomId
+from satchel.features.rooms.records import ENDED, ENDING, FILE_JOURNAL, LISTED, REPAIRED, REPAIRS
 from satchel.features.rooms.service.context import Rooms
 from satchel.features.rooms.service.room_blobs import Content
-from satchel.features.rooms.service.room_close import close_room
+from satchel.features.rooms.service.room_close import close_room, keep_rooms
 from satchel.features.rooms.service.room_file_add import Brought, keep_upload
 from satchel.features.rooms.service.room_files import delete_file
 from satchel.features.rooms.service.room_join import join
 from satchel.features.rooms.service.room_open import NewRoom, open_new_room
+from satchel.features.rooms.service.room_repair import repair_rooms
 from satchel.features.rooms.service.room_share import Sharing, share_from_shelf
 from satchel.features.shelf.adapters import ShelfFiles
 from satchel.kernel.ids import new_id
+from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
+from satchel.stores.ports.ephemeral import Delete, Exists, HashAll
 from tests.application import Caller, Satchel
 from tests.features.rooms.given import (
+    Watched,
     content,
     files,
     guest,
@@ -186,6 +191,38 @@ async def test_bytes_that_no_count_knows_are_swept_away(satchel: Satchel, ann: C
     satchel.clock.advance(timedelta(hours=2))
     await satchel.housekeep()
     assert await objects(satchel) == [stored]
+
+
+async def test_looking_after_rooms_costs_as_much_as_is_due(satchel: Satchel, ann: Caller) -> None:
+    for _ in range(5):
+        await opened(ann, hours=24)
+    satchel.clock.advance(timedelta(hours=3))
+    await satchel.housekeep()
+    watched = Watched()
+    assert await keep_rooms(watched.rooms(rooms_of(satchel))) == 0
+    assert await repair_rooms(watched.rooms(rooms_of(satchel))) == 0
+    assert watched.asked
+    assert not [each for each in watched.asked if isinstance(each, HashAll)]
+
+
+@pytest.mark.parametrize("number", [5, 8])
+async def test_rooms_of_earlier_versions_are_repaired_and_end(satchel: Satchel, ann: Caller, number: int) -> None:
+    """Those looked at every room and kept no lists of what is due."""
+    room = await opened(ann)
+    await sent(ann, room, "b.txt", b"shared")
+    brought = await arrived(satchel, room, ann, b"own")
+    assert not await lives_through(
+        rooms_of(satchel), number, lambda mortal: keep_upload(mortal, brought), afterwards=True
+    )
+    ephemeral = cast("MemoryEphemeral", satchel.stores.ephemeral)
+    assert await ephemeral.run(Exists(FILE_JOURNAL(room_id=room["room_id"])))
+    for key in (ENDING, ENDED, REPAIRS, REPAIRED, LISTED):
+        for name in [name async for name in ephemeral.keys(key.prefix)]:
+            await ephemeral.run(Delete(name))
+    satchel.clock.advance(timedelta(hours=2))
+    await satchel.housekeep()
+    assert not await ephemeral.run(Exists(FILE_JOURNAL(room_id=room["room_id"])))
+    await nothing_is_left(satchel, [room])
 
 
 @MOMENTS

@@ -41,6 +41,13 @@ ENDING = _key(
     "room-due:{span}", "set", "Ids of rooms that may have to be closed or cleaned up in this minute", essential=True
 )
 ENDED = _key("rooms-looked", "value", "Up to which of these minutes somebody looked", essential=True)
+REPAIRS = _key(
+    "room-repairs:{span}", "set", "Ids of rooms to be looked at in these minutes for what a crash left", essential=True
+)
+REPAIRED = _key("rooms-repaired", "value", "Up to which of these minutes somebody looked", essential=True)
+LISTED = _key(
+    "rooms-listed", "value", "That every room stands in both lists, those of earlier versions too", essential=True
+)
 OWNED = _key("rooms:{person_id}", "set", "Ids of the rooms that a person has opened")
 ROOM = _key(
     "room:{room_id}",
@@ -94,7 +101,8 @@ SWEEP = _key(
     "sweep:rooms", "value", "Cursor of the garbage collection: the object that it looked at last", durable=False
 )
 EPHEMERAL_KEYS = (
-    *(MEMBERS, WHEREABOUTS, FILE_HASH, FILE_NAME, CODE, ROOMS, ENDING, ENDED, OWNED, ROOM),
+    *(MEMBERS, WHEREABOUTS, FILE_HASH, FILE_NAME, CODE, ROOMS, ENDING, ENDED, REPAIRS, REPAIRED, LISTED),
+    *(OWNED, ROOM),
     *(PEOPLE, KNOCKS, REMOVED, CHAT, FILES, NAMES, BYTES, REFS, FILE_JOURNAL, SHARES, SHARE_LEASE, REPAIR_LEASE),
     *(OPENED, OPEN_LEASE, SAID),
     *(SEEN, SWEEP),

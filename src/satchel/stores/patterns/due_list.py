@@ -50,18 +50,21 @@ class DueList:
         return SetRemove(self._key(due.span), due.name)
 
     async def look(self) -> list[Due]:
-        """What may be due by now, the earliest first."""
+        """What may be due by now, the earliest first. After a long pause the rest comes once this is taken out."""
         present = self.span_of(self.clock())
         kept = await self.ephemeral.run(Get(self.cursor()))
         reach = self.span_of(self.clock() - self.reach.total_seconds())
         first = reach if kept is None else min(int(kept), present)
-        last = min(present, first + _SPANS_AT_ONCE)
-        spans = range(first, last + 1)
-        sets = await self.ephemeral.together(*(SetAll(self._key(span)) for span in spans))
-        emptied = next((span for span, names in zip(spans, sets, strict=True) if names), last)
-        if (after := min(emptied, present - _BEHIND)) != first or kept is None:
-            await self.ephemeral.run(Put(self.cursor(), str(after).encode()))
-        return [Due(name, span) for span, names in zip(spans, sets, strict=True) for name in sorted(names)]
+        while True:
+            last = min(present, first + _SPANS_AT_ONCE)
+            spans = range(first, last + 1)
+            sets = await self.ephemeral.together(*(SetAll(self._key(span)) for span in spans))
+            emptied = next((span for span, names in zip(spans, sets, strict=True) if names), last)
+            if (after := min(emptied, present - _BEHIND)) != first or kept is None:
+                await self.ephemeral.run(Put(self.cursor(), str(after).encode()))
+            if any(sets) or last == present:
+                return [Due(name, span) for span, names in zip(spans, sets, strict=True) for name in sorted(names)]
+            first = last
 
     def _key(self, span: int) -> str:
         return self.spans(span=str(span))

@@ -7,7 +7,17 @@ from datetime import timedelta
 from satchel.features.rooms.limits import RoomLimits
 from satchel.features.rooms.model import PersonId, Preview, RoomId, is_room_id
 from satchel.features.rooms.needs import Attending, People, Shelves
-from satchel.features.rooms.records import ENDED, ENDING, MEMBERS, ROOM, ROOMS, RoomRow, read_room
+from satchel.features.rooms.records import (
+    ENDED,
+    ENDING,
+    MEMBERS,
+    REPAIRED,
+    REPAIRS,
+    ROOM,
+    ROOMS,
+    RoomRow,
+    read_room,
+)
 from satchel.kernel.clock import Clock, from_iso, iso
 from satchel.kernel.errors import Forbidden, NotFound
 from satchel.kernel.events import Events
@@ -18,7 +28,10 @@ from satchel.stores.patterns.due_list import DueList
 from satchel.stores.ports.ephemeral import Command, Ephemeral, HashAll, HashGet, HashPut, SetHas
 from satchel.stores.ports.objects import Objects
 
+# Much longer than copying an object, which is the only slow step.
+CUT_OFF_AFTER = timedelta(hours=1)
 _SPAN = timedelta(minutes=1)
+_REPAIR_SPAN = timedelta(minutes=10)
 _REACH = timedelta(hours=1)
 
 
@@ -49,6 +62,19 @@ class Rooms:
         return DueList(
             ephemeral=self.ephemeral, clock=self.clock, spans=ENDING, cursor=ENDED, lasts=_SPAN, reach=_REACH
         )
+
+    @property
+    def repairs(self) -> DueList:
+        """Which rooms somebody has changed, when what they did can no longer be under way."""
+        return DueList(
+            ephemeral=self.ephemeral, clock=self.clock, spans=REPAIRS, cursor=REPAIRED, lasts=_REPAIR_SPAN, reach=_REACH
+        )
+
+    def changing(self, room_id: RoomId) -> Command[bool]:
+        """What has the room looked at later, if this change is cut off."""
+        # A whole span later, so that every look finds it cut off.
+        late = CUT_OFF_AFTER + _REPAIR_SPAN
+        return self.repairs.adding(room_id, self.clock() + late.total_seconds())
 
     def ending(self, room_id: RoomId, moment: str) -> tuple[Command[int], Command[bool]]:
         """What says when a room ends, or when to clean it up again."""

@@ -72,7 +72,7 @@ async def enter(
     members, person_id = MEMBERS(room_id=room_id), person.person_id
     name = person.name if is_owner else _own_name(person, people)
     row = PersonRow(name=name, kind=person.kind, joined_at=rooms.now())
-    fields, due, is_removed, is_new, _, size, people, where = await rooms.ephemeral.together(
+    fields, due, is_removed, is_new, _, size, people, where, _ = await rooms.ephemeral.together(
         *state_of(room_id),
         SetHas(REMOVED(room_id=room_id), person_id),
         SetAdd(members, person_id),
@@ -80,6 +80,7 @@ async def enter(
         SetSize(members),
         HashAll(PEOPLE(room_id=room_id)),
         Get(WHEREABOUTS(person_id=person_id)),
+        rooms.changing(room_id),
     )
     room = open_room(rooms, room_id, fields, due)
     refusal = why_not(room, person_id, is_removed=is_removed, is_admitted=is_admitted)
@@ -152,6 +153,7 @@ async def make_current(rooms: Rooms, room_id: RoomId, person_id: PersonId, row: 
             SetAdd(MEMBERS(room_id=room_id), person_id),
             HashPut(PEOPLE(room_id=room_id), {person_id: encode(row)}),
             HashDelete(KNOCKS(room_id=room_id), person_id),
+            rooms.changing(room_id),
             *(member_removal(expected, person_id) if expected else ()),
             SetAll(MEMBERS(room_id=room_id)),
         )

@@ -73,8 +73,11 @@ async def _hold_stored(rooms: Rooms, room_id: RoomId, content: Content, entry: J
     while (found := await rooms.ephemeral.run(Get(place))) is not None:
         object_id = found.decode()
         refs, name = REFS(room_id=room_id), object_name(content.sha256, object_id)
-        named, count, _ = await rooms.ephemeral.together(
-            Get(place), HashIncrement(refs, name), _holding(entry, content, object_id)
+        named, count, *_ = await rooms.ephemeral.together(
+            Get(place),
+            HashIncrement(refs, name),
+            _holding(entry, content, object_id),
+            rooms.changing(room_id),
         )
         if named == found:
             return object_id
@@ -91,6 +94,7 @@ async def _store(rooms: Rooms, room_id: RoomId, content: Content, entry: Journal
         HashIncrement(ROOM(room_id=room_id), USED_BYTES, content.size_bytes),
         HashIncrement(REFS(room_id=room_id), name),
         _holding(entry, content, object_id),
+        rooms.changing(room_id),
     )
     try:
         if rooms.quota_bytes is not None and used > rooms.quota_bytes:

@@ -18,6 +18,7 @@ from satchel.features.rooms.records import (
     FILE_NAME,
     FILES,
     KNOCKS,
+    LISTED,
     MEMBERS,
     NAMES,
     OBJECTS_PREFIX,
@@ -70,13 +71,26 @@ async def keep_due_rooms(rooms: Rooms) -> int:
 
 
 async def keep_rooms(rooms: Rooms) -> int:
-    """The same for all rooms, those included that nothing else says are due. Returns how many."""
-    now = rooms.now()
-    known = await rooms.ephemeral.run(HashAll(ROOMS()))
-    due = [RoomId(room_id) for room_id, when in known.items() if when.decode() <= now]
-    for room_id in due:
-        await _tend(rooms, room_id)
-    return len(due)
+    """The same until nothing is due, and for rooms from before there were lists of what is due. Returns how many."""
+    await _list_all(rooms)
+    tended = 0
+    while some := await keep_due_rooms(rooms):
+        tended += some
+    return tended
+
+
+async def _list_all(rooms: Rooms) -> None:
+    """Once for all: earlier versions looked at every room, and listed none."""
+    if await rooms.ephemeral.run(Get(LISTED())) is not None:
+        return
+    known = list((await rooms.ephemeral.run(HashAll(ROOMS()))).items())
+    for start in range(0, len(known), TOGETHER):
+        part = known[start : start + TOGETHER]
+        await rooms.ephemeral.together(
+            *(rooms.due.adding(room_id, from_iso(when.decode())) for room_id, when in part),
+            *(rooms.repairs.adding(room_id, rooms.clock()) for room_id, _ in part),
+        )
+    await rooms.ephemeral.run(Put(LISTED(), b"1"))
 
 
 async def _mark_closed(rooms: Rooms, room_id: RoomId, ending: Ending) -> None:

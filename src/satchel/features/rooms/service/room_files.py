@@ -84,6 +84,7 @@ async def remove_file(rooms: Rooms, file: RoomFile) -> None:
         Delete(FILE_HASH(file_id=file.file_id)),
         Delete(FILE_NAME(file_id=file.file_id)),
         entry.write(sha256=file.sha256, object_id=row.object_id, size_bytes=row.size_bytes, holds=True, claim=claim),
+        rooms.changing(file.room_id),
     )
     if not was_there:
         await rooms.ephemeral.run(entry.delete())

@@ -16,7 +16,6 @@ from satchel.features.rooms.records import (
     PEOPLE,
     REFS,
     REPAIR_LEASE,
-    ROOMS,
     WHEREABOUTS,
     JournalRow,
     decode_file,
@@ -24,7 +23,7 @@ from satchel.features.rooms.records import (
     decode_person,
     object_name,
 )
-from satchel.features.rooms.service.context import Rooms
+from satchel.features.rooms.service.context import CUT_OFF_AFTER, Rooms
 from satchel.features.rooms.service.membership import member_removal
 from satchel.features.rooms.service.room_blobs import free_unless_counted
 from satchel.features.rooms.service.room_files import claim_of, complete
@@ -41,18 +40,23 @@ from satchel.stores.ports.ephemeral import (
     SetRemove,
 )
 
-# Much longer than copying an object, which is the only slow step.
-CUT_OFF_AFTER = timedelta(hours=1)
 _LEASE = timedelta(minutes=1)
 
 
 async def repair_rooms(rooms: Rooms) -> int:
-    """Repair operations that are too old to be still running. Returns how many."""
+    """Repair operations that are too old to be still running, in rooms that somebody changed. Returns how many."""
     long_ago = iso(rooms.clock() - CUT_OFF_AFTER.total_seconds())
+
+    def is_cut_off(entry: JournalRow) -> bool:
+        return entry.at <= long_ago
+
     repaired = 0
-    for room_id in map(RoomId, await rooms.ephemeral.run(HashAll(ROOMS()))):
-        repaired += await _repair(rooms, room_id, lambda entry: entry.at <= long_ago)
+    for due in await rooms.repairs.look():
+        room_id = RoomId(due.name)
+        repaired += await _repair(rooms, room_id, is_cut_off)
         repaired += await _remove_people_who_are_elsewhere(rooms, room_id, long_ago)
+        if not await _has(rooms, room_id, is_cut_off):
+            await rooms.ephemeral.run(rooms.repairs.removing(due))
     return repaired
 
 
@@ -62,8 +66,7 @@ async def repair_file(rooms: Rooms, room_id: RoomId, file_id: FileId) -> None:
 
 
 async def _repair(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[JournalRow], bool]) -> int:
-    journal = await rooms.ephemeral.run(HashAll(FILE_JOURNAL(room_id=room_id)))
-    if not any(is_cut_off(decode_journal(each)) for each in journal.values()):
+    if not await _has(rooms, room_id, is_cut_off):
         return 0
     lease = EphemeralLease(rooms.ephemeral, REPAIR_LEASE(room_id=room_id), _LEASE)
     if not await lease.take():
@@ -72,6 +75,11 @@ async def _repair(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[JournalRo
         return await _repair_locked(rooms, room_id, is_cut_off)
     finally:
         await lease.release()
+
+
+async def _has(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[JournalRow], bool]) -> bool:
+    journal = await rooms.ephemeral.run(HashAll(FILE_JOURNAL(room_id=room_id)))
+    return any(is_cut_off(decode_journal(each)) for each in journal.values())
 
 
 async def _repair_locked(rooms: Rooms, room_id: RoomId, is_cut_off: Callable[[JournalRow], bool]) -> int:
