@@ -1,18 +1,22 @@
 """Connections as they really are: slow, broken, pipelined, oversized, closed in the middle."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack
+import gc
+from collections.abc import AsyncGenerator, Generator
+from contextlib import AsyncExitStack, contextmanager
 
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
+from websockets.asyncio.client import connect
 from websockets.frames import Frame, Opcode
 
 from satchel.edge.api.endpoints import Body
 from satchel.edge.http.limits import Limits
+from satchel.edge.http.protocol import HttpProtocol
 from satchel.edge.http.request_body import stream_body
+from satchel.edge.http.websocket_protocol import WebsocketProtocol
 from satchel.kernel.errors import Gone
 from tests.edge.given import Edge, serving, slug, wire, wire_to_stopping
 
@@ -501,3 +505,44 @@ async def test_a_request_after_a_pause_within_the_keep_alive_time_is_answered(ta
             assert (await connection.answer()).status == 200
             await asyncio.sleep(0.6)
         assert await connection.ended()
+
+
+async def test_a_connection_that_has_ended_is_freed_without_collecting_garbage(talking: Edge) -> None:
+    async with serving(talking.app()) as port:
+        with without_collection():
+            for _ in range(3):
+                async with wire(port) as line:
+                    await line.send(GET)
+                    assert (await line.answer()).status == 200
+            await gone(HttpProtocol)
+
+
+async def test_a_websocket_keeps_nothing_of_the_connection_that_it_was(edge: Edge) -> None:
+    async def accept(_scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        await receive()
+
+    edge.live = accept
+    async with serving(edge.app()) as port:
+        with without_collection():
+            async with connect(f"ws://127.0.0.1:{port}/api/v1/live", proxy=None):
+                await gone(HttpProtocol)
+            await gone(WebsocketProtocol)
+
+
+@contextmanager
+def without_collection() -> Generator[None]:
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+async def gone(kind: type) -> None:
+    """Wait until there is none of these."""
+    async with asyncio.timeout(10):
+        while any(type(each) is kind for each in gc.get_objects()):
+            await asyncio.sleep(0.01)

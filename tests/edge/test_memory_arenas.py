@@ -1,4 +1,4 @@
-"""Memory that threads have freed goes back to all of them."""
+"""Memory that threads have freed goes back to all of them, and what is large to the machine."""
 
 import subprocess
 import sys
@@ -38,3 +38,32 @@ def arenas(how: str) -> int:
 def test_threads_share_two_arenas() -> None:
     assert arenas("many") > 2
     assert arenas("few") <= 2
+
+
+_PASSWORDS = """
+import ctypes, sys
+from argon2 import PasswordHasher
+from satchel.edge.http.server import keep_few_arenas
+
+if sys.argv[1] == "few":
+    keep_few_arenas()
+for _ in range(3):
+    PasswordHasher(time_cost=1, memory_cost=19 * 1024, parallelism=1).hash("secret")
+
+class Kept(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in "a b c d mapped f g used free top".split()]
+
+libc = ctypes.CDLL(None)
+libc.mallinfo2.restype = Kept
+print(libc.mallinfo2().free)
+"""
+
+
+def kept_after_passwords(how: str) -> int:
+    done = subprocess.run([sys.executable, "-c", _PASSWORDS, how], capture_output=True, text=True, check=True)
+    return int(done.stdout)
+
+
+def test_what_a_password_took_while_it_was_hashed_is_not_kept() -> None:
+    assert kept_after_passwords("many") > 10_000_000
+    assert kept_after_passwords("few") < 5_000_000

@@ -129,6 +129,7 @@ class HttpProtocol(asyncio.Protocol):
         self._pipeline.clear()
         self.resume_writing()
         self.state.held.note(self, 0)
+        self._let_go()
 
     def eof_received(self) -> None:
         """Returning nothing closes the connection, once what was written has left."""
@@ -395,6 +396,12 @@ class HttpProtocol(asyncio.Protocol):
         self.transport.set_protocol(protocol)
         protocol.connection_made(self.transport)
         protocol.data_received(data)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Of what refers to this object. Else only the collection of garbage, which is seldom, would free it."""
+        del self._parser
+        self._cycle = self._timer = None
 
     def _check_head(self) -> None:
         limits = self.limits

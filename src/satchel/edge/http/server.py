@@ -33,7 +33,9 @@ OpenApplication = Callable[[], AbstractAsyncContextManager["ASGIApp"]]
 
 
 # Of mallopt(3).
-_M_ARENA_MAX = -8
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
+# More than any buffer of a body has, and less than hashing a password takes.
+_LARGE_BYTES = 8 * 1024 * 1024
 _INTERRUPTED = 130
 _LOOK_AGAIN_SECONDS = 0.05
 _LAST_WORDS_SECONDS = 1.0
@@ -237,9 +239,15 @@ def keep_few_arenas() -> None:
 
     glibc makes one for each of the first threads, up to eight for each core. Each keeps for itself what was freed in
     it, so after some uploads a server held several times what it used.
+
+    What is large is given back at once. Without a bound of our own, the first password that is hashed raises it to the
+    19 MiB that this takes, and from then on they stay with the arena of each thread that has ever hashed one.
     """
     with contextlib.suppress(AttributeError, OSError):  # another C library
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
+        library = ctypes.CDLL(None)
+        library.mallopt(_M_ARENA_MAX, 2)
+        library.mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
+        library.mallopt(_M_TRIM_THRESHOLD, _LARGE_BYTES)
 
 
 def _allow_many_files() -> None:
