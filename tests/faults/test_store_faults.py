@@ -1,7 +1,8 @@
 """People at two servers whose shared stores fail at random: what they were told is what is there in the end.
 
-Up to three act at the same moment, and some ask both servers at once under one key. A worker counts clicks from a
-stream that repeats itself, and the clock jumps. Each act is repeated under its idempotency key, as clients do, until it
+Up to four act at the same moment, and some ask both servers at once under one key. A worker counts clicks from a
+stream that repeats itself, clocks differ, and they jump. A store may be away for a whole act, or go away in the middle
+of one, with an answer that is lost. Each act is repeated under its idempotency key, as clients do, until it
 is answered or its people give up. Then the stores heal, everything is swept, and what was acknowledged, refused or left
 open is compared with what is there.
 """
@@ -9,6 +10,7 @@ open is compared with what is there.
 import asyncio
 import os
 import re
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
@@ -22,9 +24,12 @@ import httpx
 import pytest
 
 from satchel.config import Settings
+from satchel.features.rooms.model import RoomId
+from satchel.features.rooms.records import FILE_JOURNAL, FILES, REFS, decode_file
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import SatchelError
 from satchel.stores.connect import open_tables
+from satchel.stores.ports.ephemeral import HashAll
 from satchel.tables import SHARED_TABLES
 from satchel.worker import Worker, opened
 from tests.application import Caller, Satchel, running_satchel
@@ -40,12 +45,28 @@ SEED = int(os.environ.get("SATCHEL_WALK_SEED", "1"))
 TRIES = 4
 # So often is a request harmed: while the stores are ill, and during acts in which one of them hardly works, or not.
 SHARE, WORST = 0.06, (0.6, 1.0)
-OUTAGES, TWICE, JUMPS = 0.2, 0.3, 0.04
+OUTAGES, TWICE, JUMPS = 0.15, 0.3, 0.04
+# How often a store goes away in the middle of an act, after how many requests, and for how many.
+BREAKS, FINE, ILL = 0.45, range(10), range(4, 14)
+# A stream may repeat its records at any time.
+REPEATED = 0.5
+AHEAD_SECONDS = 0.137
 # There and back: nobody is signed out for good, and no room ends.
 LEAPS = (timedelta(seconds=-30), timedelta(minutes=20))
-HARMS: tuple[Harm, ...] = ("refused", "full", "cut", "slow", "lost", "half", "twice", "twice")
+HARMS: tuple[Harm, ...] = ("refused", "full", "cut", "slow", "lost", "lost", "half")
 _GIVEN_UP = 500
 _NUMBER = re.compile(r" \(\d+\)")
+
+
+class AheadClock(ManualClock):
+    """The clock of a server that is ahead of the others, though they are set from time to time."""
+
+    def __init__(self, other: ManualClock) -> None:
+        super().__init__()
+        self._other = other
+
+    def __call__(self) -> float:
+        return self._other() + AHEAD_SECONDS
 
 
 @dataclass
@@ -73,19 +94,44 @@ class World:
     room: str = ""
     acts: int = 0
 
-    def fall_ill(self) -> None:
-        """All stores a little; now and then one of them so that no retry of a server helps."""
-        worst = self.random.choice(self.proxies) if self.random.random() < OUTAGES else None
+    def fall_ill(self) -> bool:
+        """All stores a little; now and then one of them so that no retry of a server helps. Answers whether so."""
+        chance = self.random.random()
+        worst = self.random.choice(self.proxies) if chance < OUTAGES + BREAKS else None
         share = self.random.choice(WORST)
         for proxy in self.proxies:
-            proxy.harm = self._harm(share if proxy is worst else SHARE)
+            if proxy is not worst:
+                proxy.harm = self._harm(SHARE)
+            else:
+                proxy.harm = self._harm(share) if chance < OUTAGES else self._break()
+        return worst is not None
 
     def _harm(self, share: float) -> Callable[[str], Harm | None]:
-        return lambda _name: self.random.choice(HARMS) if self.random.random() < share else None
+        return lambda name: self.random.choice(HARMS) if self.random.random() < share else self._repeated(name)
+
+    def _break(self) -> Callable[[str], Harm | None]:
+        fine, ill = self.random.choice(FINE), self.random.choice(ILL)
+
+        def harm(name: str) -> Harm | None:
+            nonlocal fine, ill
+            if fine > 0:
+                fine -= 1
+                return None
+            # Of Redis, requests and answers are told apart.
+            if fine == 0 and name != "round trip":
+                fine = -1
+                return "lost"
+            ill -= 1
+            return self.random.choice(("refused", "cut")) if ill > 0 and fine < 0 else None
+
+        return harm
+
+    def _repeated(self, name: str) -> Harm | None:
+        return "twice" if name == "GetRecords" and self.random.random() < REPEATED else None
 
     def heal(self) -> None:
         for proxy in self.proxies:
-            proxy.harm = lambda _name: None
+            proxy.harm = self._repeated
 
     async def ask(self, method: str, path: str, **request: Any) -> httpx.Response:
         """Ask one server, the other or both under one key until one of them answers; the last may be an error."""
@@ -198,7 +244,11 @@ async def world(
         made = await open_tables(Settings(data=tmp_path, **chosen), clock)
         await made.create(*SHARED_TABLES)
         await made.close()
-        servers = [await stack.enter_async_context(running_satchel(tmp_path / name, clock, **chosen)) for name in "ab"]
+        clocks = {"a": clock, "b": AheadClock(clock)}
+        servers = [
+            await stack.enter_async_context(running_satchel(tmp_path / name, its, **chosen))
+            for name, its in clocks.items()
+        ]
         world = World(servers, proxies, Random(SEED), clock, Settings(data=tmp_path / "worker", **chosen))
         ann = servers[0].caller()
         assert (await ann.sign_up("ann@example.org")).status_code == 201
@@ -216,10 +266,11 @@ async def walk(world: World) -> None:
     for _ in range(ACTS // 2):
         if world.random.random() < JUMPS:
             await world.leap()
-        world.fall_ill()
+        is_away = world.fall_ill()
         # Limits are not what is tried here.
         world.clock.advance(4)
-        together = world.random.choices((*acts, *others), k=world.random.choice((1, 2, 3)))
+        # While a store is away, everybody waits anyway.
+        together = world.random.choices((*acts, *others), k=world.random.choice((2, 3, 4) if is_away else (1, 2, 3)))
         await asyncio.gather(*(act() for act in together))
     world.heal()
 
@@ -238,6 +289,7 @@ async def check(world: World) -> None:
     await check_files(
         world, f"/rooms/{world.room}/files", world.shared, {file["file_id"]: file["name"] for file in in_room}
     )
+    await check_counts_of_room(world)
     used = sum({file["sha256"]: file["size_bytes"] for file in in_room}.values())
     assert (await ann("GET", f"/rooms/{world.room}")).json()["used_bytes"] == used, "a room counts what is not there"
     chat = (await ann("GET", f"/rooms/{world.room}/chat", params={"limit": 500})).json()["messages"]
@@ -251,6 +303,17 @@ async def check(world: World) -> None:
     summary = (await ann("GET", "/stats/site/summary")).json()["total"]
     assert summary["press"] == len(clicks), "figures differ from a recount"
     await check_shelf(world.servers[0], ann)
+
+
+async def check_counts_of_room(world: World) -> None:
+    """How often each object is used is what a recount says, and nothing is under way any more."""
+    room_id = RoomId(world.room)
+    rows, counts, journal = await world.servers[0].stores.ephemeral.together(
+        HashAll(FILES(room_id=room_id)), HashAll(REFS(room_id=room_id)), HashAll(FILE_JOURNAL(room_id=room_id))
+    )
+    counted = {name.partition(".")[2]: int(count) for name, count in counts.items()}
+    assert counted == Counter(decode_file(row).object_id for row in rows.values()), "a room counts wrongly"
+    assert not journal
 
 
 async def check_files(world: World, where: str, kept: dict[str, bytes], found: dict[str, str]) -> None:
