@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from satchel.config import BadSetting, Settings
-from satchel.data_backup import backup_shared, verify_shared
+from satchel.data_backup import backup_shared, verify_all
 from satchel.data_copy import CopyDone, copy_data, make_whole
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import Conflict, Unavailable
@@ -195,20 +195,29 @@ async def test_damaged_objects_of_shared_stores_are_found_and_repaired_from_a_ba
     await world.copy(world.here, world.shared, finish=True)
     place = backups.open_place(f"{world.shared.objects.replace('?', '/backups?')}", world.clock)
     assert (await backup_shared(world.shared, place, world.clock, told)).damages == []
-    assert (await verify_shared(world.shared, world.clock, told)).damages == []
+    assert (await verify_all(world.shared, world.clock, told)).damages == []
 
     store = await open_objects(world.shared, world.clock, Signer(b"k" * 32))
     (damaged,) = [each.key for each in (await store.list("user/")).objects if each.size_bytes == len(b"first")]
     await store.put(damaged, once(b"frist"))
     await store.close()
 
-    found = await verify_shared(world.shared, world.clock, told)
+    found = await verify_all(world.shared, world.clock, told)
     assert [(each.path, each.why) for each in found.damages] == [(damaged, "its bytes are not those that were stored")]
     # A backup of now would keep what is damaged, and says so.
     assert [each.key for each in (await backup_shared(world.shared, place, world.clock, told)).damages] == [damaged]
-    repaired = await verify_shared(world.shared, world.clock, told, place)
+    repaired = await verify_all(world.shared, world.clock, told, place)
     assert (repaired.damages, repaired.repaired) == ([], [damaged])
-    assert (await verify_shared(world.shared, world.clock, told)).damages == []
+    assert (await verify_all(world.shared, world.clock, told)).damages == []
+    await world.check(world.shared)
+
+    store = await open_objects(world.shared, world.clock, Signer(b"k" * 32))
+    await store.delete(damaged)
+    await store.close()
+    (gone,) = (await verify_all(world.shared, world.clock, told)).missing
+    assert (gone.path, "a.txt (shelf, " in gone.why) == (damaged, True)
+    repaired = await verify_all(world.shared, world.clock, told, place)
+    assert (repaired.missing, repaired.repaired) == ([], [damaged])
     await world.check(world.shared)
 
 

@@ -1,5 +1,6 @@
 """Backups, in a folder or in a bucket: made, listed, restored, and read again."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -12,14 +13,17 @@ from satchel.stores.embedded.backup_shared import SharedStores
 from satchel.stores.embedded.backup_take import BackupSource, LocalFiles, TakenBackup, take_backup
 from satchel.stores.embedded.copy_journal import CopyJournal, snapshot
 from satchel.stores.embedded.data_check import Verified, verify_backups, verify_data
-from satchel.stores.embedded.data_files import DataFiles, Told
+from satchel.stores.embedded.data_files import Damage, DataFiles, Told
+from satchel.stores.embedded.missing_restore import restore_missing
 from satchel.stores.embedded.shared_check import SharedCheck
 from satchel.stores.ports.backup_place import BackupPlace
+from satchel.stores.ports.objects import Objects
 
 __all__ = [
     "Backup",
     "BackupPlace",
     "CopyJournal",
+    "Damage",
     "DataFiles",
     "SharedCheck",
     "SharedStores",
@@ -29,6 +33,7 @@ __all__ = [
     "backup",
     "backups_in",
     "open_place",
+    "put_missing_back",
     "restore",
     "snapshot",
     "some_backups_in",
@@ -89,6 +94,11 @@ def restore(settings: Settings, place: BackupPlace, name: str | None, told: Told
 def verify(settings: Settings, told: Told, repair_from: BackupPlace | None = None) -> Verified:
     """Read the server's files again."""
     return verify_data(files_of(settings), told, None if repair_from is None else Repository(repair_from))
+
+
+async def put_missing_back(objects: Objects, place: BackupPlace, keys: Iterable[str]) -> list[str]:
+    """Put objects that are gone back from the newest backups that have them; which were."""
+    return await restore_missing(objects, Repository(place), keys)
 
 
 def verify_place(place: BackupPlace, told: Told) -> Verified:

@@ -206,6 +206,11 @@ def check_parts(given: Sequence[Part], stored: Sequence[Part]) -> list[Part]:
     return ordered
 
 
+def is_digest(etag: str) -> bool:
+    """Whether it could be the SHA-256 of all bytes."""
+    return _HEX_SHA256.fullmatch(etag) is not None
+
+
 def digest_in(key: str) -> str | None:
     """The SHA-256 of an object's bytes, if its key names it: `…/<sha256>.<id>`."""
     named = _NAMED_BY_DIGEST.fullmatch(key)

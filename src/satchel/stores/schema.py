@@ -98,6 +98,7 @@ class EphemeralKey:
     What is `durable` outlives a restart of a server that keeps its short-lived state in memory. What is `essential` can
     be written there also when nearly all of that memory is taken: limits, signing out and deleting need it. A key may
     look like those that it is `apart_from`, of which its owner knows that their fields have no value in common.
+    `needs` is the object that a value cannot do without, by the fields of its key and the value.
     """
 
     def __init__(
@@ -110,8 +111,10 @@ class EphemeralKey:
         durable: bool = False,
         essential: bool = False,
         apart_from: "Sequence[EphemeralKey]" = (),
+        needs: Callable[[Mapping[str, str], bytes], str] | None = None,
     ) -> None:
         self.pattern = pattern
+        self.needs = needs
         self.kind = kind
         self.owner = owner
         self.about = about
@@ -142,6 +145,7 @@ class Shape(Generic[R]):
 
     Fields of keys are attributes as well, unless `repeats_key_fields` is False: then they are read from the keys. A
     shape may have the keys of those that it is `apart_from`, of which its owner knows that no two keys are the same.
+    `needs` are the objects that a record cannot do without, each with the name that people know it by.
     """
 
     def __init__(
@@ -155,8 +159,10 @@ class Shape(Generic[R]):
         separator: str = "#",
         repeats_key_fields: bool = True,
         apart_from: "Sequence[Shape[Any]]" = (),
+        needs: Callable[[R], Mapping[str, str]] | None = None,
     ) -> None:
         self.record = record
+        self.needs = needs
         self.table = table
         self.owner = owner
         self.about = about
@@ -172,6 +178,10 @@ class Shape(Generic[R]):
 
     def key(self, **fields: str) -> dict[str, str]:
         return {name: self.keys[name].render(fields) for name in self.table.key_names}
+
+    def matches(self, item: Item) -> bool:
+        """Whether the item could be such a record, by its key."""
+        return all(self.keys[name].matches(str(item[name])) for name in self.table.key_names)
 
     def item(self, record: R) -> Item:
         values = {name: getattr(record, name) for name in self.attributes}

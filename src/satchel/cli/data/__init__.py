@@ -106,14 +106,15 @@ def verify(
 ) -> None:
     """Read every byte that a server keeps, and compare it with the digest that was stored with it.
 
-    A server may be running. Exits with 1 if anything is damaged and was not repaired. Of shared stores, the objects are
-    read; the makers of the tables look after these.
+    Then look whether everything is there that files, photos, scores and rooms need. A server may be running. Exits with
+    1 if anything is damaged or gone and was not repaired. Of shared stores, the objects are read; the makers of the
+    tables look after these.
     """
     import asyncio
 
     from satchel.cli.data.data_text import Progress, verified_lines
     from satchel.cli.engine.terminal.output import Misused
-    from satchel.data_backup import verify_shared
+    from satchel.data_backup import verify_all
     from satchel.kernel.clock import system_clock
     from satchel.stores import backups
 
@@ -123,12 +124,10 @@ def verify(
         source = None if repair_from is None else backups.open_place(repair_from, system_clock)
         if place is not None:
             found = backups.verify_place(backups.open_place(place, system_clock), told)
-        elif (settings := chosen.settings()).keeps_all_here:
-            found = backups.verify(settings, told, source)
         else:
-            found = asyncio.run(verify_shared(settings, system_clock, told, source))
+            found = asyncio.run(verify_all(chosen.settings(), system_clock, told, source))
     answer(found, verified_lines(found), as_json=json)
-    raise typer.Exit(1 if found.damages else 0)
+    raise typer.Exit(1 if found.damages or found.missing else 0)
 
 
 @takes_settings(*_WHERE)

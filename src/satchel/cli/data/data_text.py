@@ -89,13 +89,13 @@ def restored_lines(backup: "Backup", data: Path) -> Iterator[str]:
 
 def verified_lines(found: "Verified") -> Iterator[str]:
     good = found.files - len(found.damages) - found.unproved
-    mark = paint("✗", "bad") if found.damages else paint("✓", "good")
+    mark = paint("✗", "bad") if found.damages or found.missing else paint("✓", "good")
     yield f"{mark} {shown_files(good)} of {found.files} are as they were written, {shown_bytes(found.size_bytes)} read"
     if found.unproved:
         yield f"  {shown_files(found.unproved)} from before have no digest of their own; backups prove them"
     for path in found.repaired:
         yield f"  {paint('✓', 'good')} {path} was repaired"
-    yield from _damage_lines(found.damages)
+    yield from _damage_lines([*found.damages, *found.missing])
 
 
 def _damage_lines(damages: Sequence[object]) -> Iterator[str]:

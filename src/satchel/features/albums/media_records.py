@@ -220,6 +220,7 @@ MEDIA = Shape(
     },
     owner=OWNER,
     about="A photo or video; those of an album or of a tray by time, through AlbumIndex",
+    needs=lambda media: {media.key: media.name} | {part.key: part.name for part in media.parts},
 )
 LOCATION = Shape(
     LocationRow,

@@ -12,6 +12,7 @@ however late, is safe.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -24,9 +25,13 @@ CHAT_BYTES = "chat_bytes"
 
 
 def _key(
-    pattern: str, kind: EphemeralKind, about: str, *, durable: bool = True, essential: bool = False
+    pattern: str, kind: EphemeralKind, about: str, *, durable: bool = True, essential: bool = False, **more: Any
 ) -> EphemeralKey:
-    return EphemeralKey(pattern, kind, owner="rooms", about=about, durable=durable, essential=essential)
+    return EphemeralKey(pattern, kind, owner="rooms", about=about, durable=durable, essential=essential, **more)
+
+
+def _needed_object(fields: Mapping[str, str], object_id: bytes) -> str:
+    return object_key(RoomId(fields["room_id"]), object_name(fields["sha256"], object_id.decode()))
 
 
 MEMBERS = _key("roomToken:{room_id}", "set", "Who is in a room: ids of people")
@@ -61,7 +66,12 @@ REMOVED = _key("room:{room_id}:removed", "set", "Ids of people who were removed"
 CHAT = _key("room:{room_id}:chat", "list", "Chat messages, the last first")
 FILES = _key("room:{room_id}:files", "hash", "File id → its metadata, without hash and name")
 NAMES = _key("room:{room_id}:names", "set", "Names in use, each with its folder and receiver")
-BYTES = _key("room:{room_id}:bytes:{sha256}", "value", "The object that has these bytes")
+BYTES = _key(
+    "room:{room_id}:bytes:{sha256}",
+    "value",
+    "The object that has these bytes",
+    needs=_needed_object,
+)
 REFS = _key(
     "room:{room_id}:refs", "hash", "`<sha256>.<object id>` → how many files refer to that object", essential=True
 )

@@ -108,6 +108,7 @@ ITEMS = Shape(
     about="The stored files of a score, with a lock of their own",
     separator=":",
     repeats_key_fields=False,
+    needs=lambda row: {item_key(row.owner, row.score_id, each.item_id, each.kind): each.name for each in row.items},
 )
 ITEM_SUMMARY = Shape(
     ItemSummaryRow,

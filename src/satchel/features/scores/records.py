@@ -247,6 +247,7 @@ SNAPSHOT = Shape(
     about="The items that a snapshot shows",
     separator=":",
     repeats_key_fields=False,
+    needs=lambda row: {snapshot_key(row.owner, row.score_id, row.snapshot_id): "a snapshot"},
 )
 SCORE_OWNER = Shape(
     ScoreOwnerRow,

@@ -154,6 +154,7 @@ FILE = Shape(
     {"PK": "User#{user_id}", "SK": "File#{file_id}"},
     owner=OWNER,
     about="A file on a person's shelf; ids sort by time",
+    needs=lambda file: {object_key(file): file.name},
 )
 FOLDER = Shape(
     FolderRow,
@@ -203,6 +204,7 @@ VERSION = Shape(
     {"PK": "User#{user_id}", "SK": "Version#{file_id}#{version_id}"},
     owner=OWNER,
     about="An earlier content of a file, for a while after it was replaced",
+    needs=lambda version: {object_key(version): f"an earlier content of {version.file_id}"},
 )
 SELECTION = Shape(
     SelectionRow,

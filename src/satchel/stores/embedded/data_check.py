@@ -15,12 +15,16 @@ from satchel.stores.embedded.folder_files import read_description
 
 @dataclass(slots=True)
 class Verified:
-    """What reading everything again has shown; `unproved` files have no digest to compare them with."""
+    """What reading everything again has shown; `unproved` files have no digest to compare them with.
+
+    `missing` are objects that are gone though something needs them, so they are not among the files.
+    """
 
     files: int = 0
     size_bytes: int = 0
     unproved: int = 0
     damages: list[Damage] = field(default_factory=list[Damage])
+    missing: list[Damage] = field(default_factory=list[Damage])
     repaired: list[str] = field(default_factory=list[str])
 
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import ExitStack, aclosing, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from satchel.kernel.errors import Invalid, SatchelError
@@ -12,14 +12,14 @@ from satchel.stores.embedded.backup_shared import object_path, source_of
 from satchel.stores.embedded.data_check import Verified
 from satchel.stores.embedded.data_files import Damage, Told
 from satchel.stores.embedded.file_check import check_file
-from satchel.stores.embedded.folder_files import open_sealed
+from satchel.stores.embedded.folder_files import Description, read_description
+from satchel.stores.embedded.missing_restore import put_back
 from satchel.stores.object_rules import digest_in
 from satchel.stores.ports.backup_place import BackupPlace
 from satchel.stores.ports.objects import ObjectInfo, ObjectMissing, Objects
 from satchel.stores.ports.whole_stores import KnowsMd5
 
 _AT_ONCE = 8
-_READ_BYTES = 1024 * 1024
 
 
 class SharedCheck:
@@ -95,7 +95,7 @@ class SharedCheck:
         with suppress(SatchelError, OSError), ExitStack() as held:  # an older backup may have a good one
             path = await asyncio.to_thread(held.enter_context, repository.file(entry.sha256))
             if await self._is_that(info, entry, path):
-                await self._put(path)
+                await put_back(self._store, *await asyncio.to_thread(_described, path))
                 if (await self._read(info.key))[1] is None:
                     del self._damaged[entry.path]
                     self._found.repaired.append(info.key)
@@ -110,24 +110,7 @@ class SharedCheck:
             is_named or entry.source == source_of(info)
         )
 
-    async def _put(self, path: Path) -> None:
-        sealed = open_sealed(path)
-        with sealed.file as file:
 
-            async def pieces() -> AsyncGenerator[bytes]:
-                left = sealed.size_bytes
-                while left:
-                    piece = await asyncio.to_thread(file.read, min(left, _READ_BYTES))
-                    left -= len(piece)
-                    yield piece
-
-            about = sealed.description
-            async with aclosing(pieces()) as body:
-                await self._store.put(
-                    about.key,
-                    body,
-                    length=sealed.size_bytes,
-                    sha256=about.etag,
-                    content_type=about.content_type,
-                    metadata=about.metadata,
-                )
+def _described(path: Path) -> tuple[Description, Path, int]:
+    about, size_bytes = read_description(path)
+    return about, path, size_bytes
