@@ -25,11 +25,11 @@ import pytest
 
 from satchel.config import Settings
 from satchel.features.rooms.model import RoomId
-from satchel.features.rooms.records import FILE_JOURNAL, FILES, REFS, decode_file
+from satchel.features.rooms.records import FILE_JOURNAL, FILES, REFS, REPAIR_LEASE, decode_file
 from satchel.kernel.clock import ManualClock
 from satchel.kernel.errors import SatchelError
 from satchel.stores.connect import open_tables
-from satchel.stores.ports.ephemeral import HashAll
+from satchel.stores.ports.ephemeral import Delete, HashAll
 from satchel.tables import SHARED_TABLES
 from satchel.worker import Worker, opened
 from tests.application import Caller, Satchel, running_satchel
@@ -45,9 +45,12 @@ SEED = int(os.environ.get("SATCHEL_WALK_SEED", "1"))
 TRIES = 4
 # So often is a request harmed: while the stores are ill, and during acts in which one of them hardly works, or not.
 SHARE, WORST = 0.06, (0.6, 1.0)
-OUTAGES, TWICE, JUMPS = 0.15, 0.3, 0.04
-# How often a store goes away in the middle of an act, after how many requests, and for how many.
-BREAKS, FINE, ILL = 0.45, range(10), range(4, 14)
+OUTAGES, TWICE, JUMPS = 0.12, 0.4, 0.04
+# How often a store is full, or throttled, after how many writes, and can only be read; and how often one goes away in
+# the middle of an act, after how many requests, and for how many.
+FULL, WRITES = 0.24, range(4)
+BREAKS, FINE, ILL = 0.36, range(8), range(4, 14)
+READS = ("GetItem", "BatchGetItem", "Query", "GetRecords", "GetShardIterator", "DescribeStream", "GET", "HEAD")
 # A stream may repeat its records at any time.
 REPEATED = 0.5
 AHEAD_SECONDS = 0.137
@@ -96,15 +99,23 @@ class World:
 
     def fall_ill(self) -> bool:
         """All stores a little; now and then one of them so that no retry of a server helps. Answers whether so."""
-        chance = self.random.random()
-        worst = self.random.choice(self.proxies) if chance < OUTAGES + BREAKS else None
-        share = self.random.choice(WORST)
+        harms = (self._harm(self.random.choice(WORST)), self._fills(), self._break(), self._harm(SHARE))
+        (harm,) = self.random.choices(harms, (OUTAGES, FULL, BREAKS, 1 - OUTAGES - FULL - BREAKS))
+        worst = self.random.choice(self.proxies)
         for proxy in self.proxies:
-            if proxy is not worst:
-                proxy.harm = self._harm(SHARE)
-            else:
-                proxy.harm = self._harm(share) if chance < OUTAGES else self._break()
-        return worst is not None
+            proxy.harm = harm if proxy is worst else self._harm(SHARE)
+        return harm is not harms[-1]
+
+    def _fills(self) -> Callable[[str], Harm | None]:
+        left = self.random.choice(WRITES)
+
+        def harm(name: str) -> Harm | None:
+            nonlocal left
+            if name not in READS:
+                left -= 1
+            return "full" if left < 0 and name not in READS else None
+
+        return harm
 
     def _harm(self, share: float) -> Callable[[str], Harm | None]:
         return lambda name: self.random.choice(HARMS) if self.random.random() < share else self._repeated(name)
@@ -120,7 +131,7 @@ class World:
             # Of Redis, requests and answers are told apart.
             if fine == 0 and name != "round trip":
                 fine = -1
-                return "lost"
+                return "lost" if name == "answer" else self.random.choice(("lost", "cut"))
             ill -= 1
             return self.random.choice(("refused", "cut")) if ill > 0 and fine < 0 else None
 
@@ -261,8 +272,8 @@ async def world(
 
 
 async def walk(world: World) -> None:
-    acts = (world.upload, world.upload, world.delete, world.share, world.withdraw)
-    others = (world.say, world.press, world.press, world.overstep, world.fold)
+    acts = (world.upload, world.upload, world.delete, world.share, world.share, world.withdraw)
+    others = (world.say, world.press, world.press, world.press, world.overstep, world.fold)
     for _ in range(ACTS // 2):
         if world.random.random() < JUMPS:
             await world.leap()
@@ -280,6 +291,8 @@ async def check(world: World) -> None:
     world.clock.advance(timedelta(hours=2))
     ann = world.callers[0]
     assert (await ann.sign_in("ann@example.org")).status_code == 201
+    # Redis has a time of its own, in which it lasts a minute after a repair that was cut off.
+    await world.servers[0].stores.ephemeral.run(Delete(REPAIR_LEASE(room_id=RoomId(world.room))))
     for server in world.servers:
         for _ in range(2):
             await server.housekeep()
