@@ -81,8 +81,8 @@ fix: .venv/ready ## Repair what can be repaired by machine, and generate the doc
 	@$(BIN)/python -m tools.documents
 	@$(BIN)/python tools/site.py --fix
 
-bench: services ## Measure against peers, side by side
-	@$(BIN)/python -m bench
+bench: services ## Measure against peers, side by side, and draw the chart in docs/figures.md
+	@$(BIN)/python -m bench --write docs
 
 pictures: services ## Take the README's pictures from the running app
 	@$(IN_MEMORY) $(BIN)/python -m tools.pictures

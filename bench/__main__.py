@@ -5,12 +5,15 @@ import os
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from pathlib import Path
 
 import uvloop
 
 from bench import (
     abuse,
+    acts,
     browser_uploads,
+    chart,
     clicks,
     drop,
     ephemeral,
@@ -38,6 +41,10 @@ Measurement = Callable[[Effort], Awaitable[list[Figure]]]
 
 GROUPS: dict[str, tuple[str, Measurement]] = {
     "table": ("SQLite on disk against DynamoDB Local, both through the port, 32 tasks at once", tables.measure),
+    "acts": (
+        "what people do, 8 at once: two servers on DynamoDB Local, Redis and S3 against one on embedded stores",
+        acts.measure,
+    ),
     "http": (
         "a small authenticated JSON request against FastAPI on uvicorn, wrk with 32 connections",
         requests.measure,
@@ -88,6 +95,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="less of everything: to see that it runs, not to cite")
     parser.add_argument("--clients", type=int, default=standard.clients, help="how many browsers `load` has")
     parser.add_argument("--minutes", type=float, default=standard.minutes, help="how long `load` goes on")
+    parser.add_argument("--write", metavar="FOLDER", help="keep the figures of both sets of stores in these documents")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     chosen = parser.parse_args()
     if unknown := set(chosen.names) - set(GROUPS):
@@ -96,6 +104,8 @@ def main() -> None:
         parser.error("--rounds has to be at least 1")
     if not (0 < chosen.clients <= load.MOST_CLIENTS and 0 < chosen.minutes <= load.MOST_MINUTES):
         parser.error(f"load takes up to {load.MOST_CLIENTS} clients and {load.MOST_MINUTES} minutes")
+    if chosen.quick and chosen.write:
+        parser.error("a trial run is not worth keeping: leave out --quick or --write")
     effort = QUICK if chosen.quick else Effort(clients=chosen.clients, minutes=chosen.minutes)
     if chosen.rounds:
         effort = replace(effort, rounds=chosen.rounds)
@@ -109,6 +119,8 @@ def main() -> None:
     )
     report = report_of(groups, effort)
     print(for_machines(report) if chosen.json else for_people(report))
+    if chosen.write:
+        chart.write(report, Path(chosen.write))
     sys.exit(any(group.failure for group in groups))
 
 

@@ -59,7 +59,7 @@ def item_of(number: int, key: dict[str, str]) -> Item:
 async def measure(effort: Effort) -> list[Figure]:
     async with AsyncExitStack() as opened:
         folder = opened.enter_context(scratch_folder())
-        endpoint = opened.enter_context(dynamodb_local())
+        endpoint = opened.enter_context(dynamodb_local(compiles=True))
         ours = _port_operations(await _open(Settings(data=folder), opened))
         theirs = _port_operations(
             await _open(Settings(table=f"dynamodb://us-east-1?endpoint={endpoint}"), opened),

@@ -112,22 +112,24 @@ def redis_server(*options: str, port: int | None = None) -> Generator[str]:
         yield f"redis://127.0.0.1:{port}/0"
 
 
-def dynamodb_command(port: int, *where: str) -> list[str]:
-    """AWS's own DynamoDB Local, run in its folder; `where` it keeps its tables: `-inMemory`, or `-dbPath` and one."""
+def dynamodb_command(port: int, *where: str, compiles: bool = False) -> list[str]:
+    """AWS's own DynamoDB Local, run in its folder; `where` it keeps its tables: `-inMemory`, or `-dbPath` and one.
+
+    If it `compiles`, its virtual machine does so as well as it can. For tests it does not live long enough.
+    """
     jar = DYNAMODB_FOLDER / "DynamoDBLocal.jar"
     if not jar.exists():
         raise RuntimeError("DynamoDB Local is not unpacked; `make test` does it (tools/services)")
-    # It does not live long enough to be worth compiling well.
-    java = [tool("java"), "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+    java = [tool("java"), "-Xmx512m", "-XX:+UseSerialGC", *([] if compiles else ["-XX:TieredStopAtLevel=1"])]
     library = f"-Djava.library.path={DYNAMODB_FOLDER / 'DynamoDBLocal_lib'}"
     return [*java, library, "-jar", str(jar), *where, "-sharedDb", "-port", str(port)]
 
 
 @contextmanager
-def dynamodb_local(port: int | None = None) -> Generator[str]:
+def dynamodb_local(port: int | None = None, *, compiles: bool = False) -> Generator[str]:
     """In memory."""
     port = port or free_port()
-    with running(dynamodb_command(port, "-inMemory"), port, cwd=DYNAMODB_FOLDER):
+    with running(dynamodb_command(port, "-inMemory", compiles=compiles), port, cwd=DYNAMODB_FOLDER):
         yield f"http://127.0.0.1:{port}"
 
 
