@@ -53,7 +53,7 @@ async def announce(drop: Drop, caller: Caller, announcements: list[Announcement]
     found, member, _ = await drop.ephemeral.together(*still_there(caller), Expire(FILES(session_id=session_id), KEPT))
     if found is None or member is None:
         await in_parts(drop, [Delete(key) for key in keys.values()])
-        await strike(drop, session_id, "file", latest)
+        await strike(drop, session_id, latest, "file")
         await _release_ids(drop, caller, new)
         raise missing()
     views = [FileView(file_id=each.file_id, owner_id=owner_id, sealed=each.sealed) for each in latest.values()]

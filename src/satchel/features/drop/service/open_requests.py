@@ -22,6 +22,7 @@ from satchel.features.drop.records import (
 )
 from satchel.features.drop.service.context import Drop, in_parts
 from satchel.features.drop.service.state_budget import strike
+from satchel.kernel.side_by_side import side_by_side
 from satchel.stores.ports.ephemeral import Command, Delete, Get, HashAll, Publish, SetAll, SetRemove, SetSize
 
 
@@ -58,10 +59,17 @@ def pointed_at(pointer: bytes) -> RequestId:
 async def forget_requests(drop: Drop, rows: Sequence[RequestRow]) -> None:
     """Delete everything that is stored of these requests, and end their streams."""
     await in_parts(drop, [command for row in rows for command in _forgetting(row)])
+    # A receiver waits for this while a disk is busy with what it has received.
+    await side_by_side(_strike_all(drop, rows), _forget_that_they_were_asked(drop, rows))
+
+
+async def _strike_all(drop: Drop, rows: Sequence[RequestRow]) -> None:
     for session_id in {row.session_id for row in rows}:
         ids = [row.request_id for row in rows if row.session_id == session_id]
-        await strike(drop, session_id, "request", ids)
-        await strike(drop, session_id, "answer", ids)
+        await strike(drop, session_id, ids, "request", "answer")
+
+
+async def _forget_that_they_were_asked(drop: Drop, rows: Sequence[RequestRow]) -> None:
     for row in rows:
         await _forget_that_it_was_asked(drop, row)
 

@@ -54,7 +54,7 @@ async def join(
             HashDelete(seen, member_id),
             Delete(MEMBER(member_id=member_id)),
         )
-        await strike(drop, session_id, "member", [member_id])
+        await strike(drop, session_id, [member_id], "member")
         if found is None:
             raise missing()
         if locked_at:

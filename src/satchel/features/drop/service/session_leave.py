@@ -70,7 +70,7 @@ async def remove_member(drop: Drop, session: SessionRow, member_id: MemberId, wh
     if not left:
         await wipe(drop, session, gone=member_id)
         return
-    await strike(drop, session_id, "member", [member_id])
+    await strike(drop, session_id, [member_id], "member")
     owned = await _owned_files(drop, session_id, member_id)
     withdrawn = await withdraw(drop, session_id, owned) if owned else []
     made = await requests_of(drop, [member_id])
@@ -94,7 +94,7 @@ async def withdraw(drop: Drop, session_id: SessionId, file_ids: list[FileId]) ->
             for command in (SetRemove(files, file_id), Delete(FILE(session_id=session_id, file_id=file_id)))
         ],
     )
-    await strike(drop, session_id, "file", file_ids)
+    await strike(drop, session_id, file_ids, "file")
     wanted = [row for file_id in file_ids for row in await requests_for(drop, session_id, file_id)]
     await forget_requests(drop, wanted)
     ended = [RequestEnded(request_id=row.request_id) for row in wanted]

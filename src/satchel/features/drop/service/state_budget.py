@@ -70,10 +70,10 @@ async def enter(drop: Drop, session_id: SessionId, kind: Kind, sealed: Mapping[s
         raise
 
 
-async def strike(drop: Drop, session_id: SessionId, kind: Kind, ids: Iterable[str]) -> None:
+async def strike(drop: Drop, session_id: SessionId, ids: Iterable[str], *kinds: Kind) -> None:
     """Take things away that are gone."""
     sizes = SIZES(session_id=session_id)
-    if names := [f"{kind}:{each}" for each in ids]:
+    if names := [f"{kind}:{each}" for each in ids for kind in kinds]:
         await in_parts(drop, [HashDelete(sizes, name) for name in names])
         left = await drop.ephemeral.run(HashAll(sizes))
         await _note_total(drop, session_id, sum(map(int, left.values())))
