@@ -15,9 +15,9 @@ from typing import Any
 
 from satchel.config import load_settings
 from satchel.edge.http.logs import start_journal
-from satchel.features.clicks.records import CLAIM, ClaimRow
 from satchel.features.clicks.service.streamed.publication import publish, publisher_lease
 from satchel.features.clicks.service.streamed.stream_fold import CONSUMER, Fold, note_claims
+from satchel.features.clicks.stream_records import CLAIM, ClaimRow
 from satchel.kernel.clock import Clock, system_clock
 from satchel.kernel.errors import SatchelError
 from satchel.stores.connect import changes_of_event, open_tables

@@ -11,10 +11,11 @@ import pytest
 import pytest_asyncio
 
 from satchel.features.clicks.model import NewClick, Period
-from satchel.features.clicks.records import CLICK, LAST, POISON, click_row
+from satchel.features.clicks.records import CLICK, LAST, click_row
 from satchel.features.clicks.service.streamed.rebuild import rebuild
 from satchel.features.clicks.service.streamed.recorder import StreamedRecorder
 from satchel.features.clicks.service.streamed.stream_fold import Fold
+from satchel.features.clicks.stream_records import POISON
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Unavailable
 from satchel.stores.consumer import Effect

@@ -17,12 +17,14 @@ from satchel.features.clicks.adapters import count_stated
 from satchel.features.clicks.events import LIVE_EVENTS, SiteWatchers
 from satchel.features.clicks.limits import LIMITS, ClickLimits, PageLimits
 from satchel.features.clicks.needs import Targets
+from satchel.features.clicks.page_counter_records import PAGE_COUNTER_SHAPES
 from satchel.features.clicks.records import EPHEMERAL_KEYS, SHAPES
 from satchel.features.clicks.routes import routes
 from satchel.features.clicks.service.click_erase import ClickHoldings, erase_old_clicks
 from satchel.features.clicks.service.click_record import create_total, recorder_for
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.unique_people import Visitors
+from satchel.features.clicks.stream_records import STREAM_SHAPES
 from satchel.kernel.counted import Counted
 
 
@@ -72,7 +74,7 @@ CLICKS = Slice(
     name="clicks",
     make=_make,
     routes=_routes,
-    records=SHAPES,
+    records=(*SHAPES, *STREAM_SHAPES, *PAGE_COUNTER_SHAPES),
     ephemeral_keys=EPHEMERAL_KEYS,
     limits=LIMITS,
     live_events=LIVE_EVENTS,

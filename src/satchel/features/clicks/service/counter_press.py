@@ -17,7 +17,7 @@ from satchel.features.clicks.model import (
     Recorded,
     check_text,
 )
-from satchel.features.clicks.records import CounterRow
+from satchel.features.clicks.page_counter_records import CounterRow
 from satchel.features.clicks.service.click_record import record
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.counts import counter_target

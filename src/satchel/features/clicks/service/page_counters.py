@@ -18,7 +18,7 @@ from satchel.features.clicks.model import (
     TooManyCounters,
     check_text,
 )
-from satchel.features.clicks.records import COUNTER, COUNTER_POINTER, CounterPointerRow, CounterRow
+from satchel.features.clicks.page_counter_records import COUNTER, COUNTER_POINTER, CounterPointerRow, CounterRow
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.counts import Sum, counter_scope, read_last, read_totals
 from satchel.kernel.clock import iso

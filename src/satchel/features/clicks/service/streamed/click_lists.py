@@ -11,7 +11,7 @@ from datetime import timedelta
 import msgspec
 
 from satchel.features.clicks.model import NewClick
-from satchel.features.clicks.records import LIST, LIST_PART, ListPartRow, ListRow
+from satchel.features.clicks.stream_records import LIST, LIST_PART, ListPartRow, ListRow
 from satchel.kernel.clock import Clock, iso
 from satchel.kernel.ids import new_id
 from satchel.stores.ports.table import Tables

@@ -9,8 +9,9 @@ from contextlib import suppress
 from datetime import timedelta
 
 from satchel.features.clicks.events import OwnerNotifier, StatsChanged
-from satchel.features.clicks.records import LEASED, SITE, UNPUBLISHED, UnpublishedRow, stat_item
+from satchel.features.clicks.records import SITE, stat_item
 from satchel.features.clicks.service.counts import owner_scope, periods_of, read_sum
+from satchel.features.clicks.stream_records import LEASED, UNPUBLISHED, UnpublishedRow
 from satchel.kernel.clock import Clock, iso
 from satchel.stores.patterns.lease import TableLease
 from satchel.stores.ports.expressions import attr

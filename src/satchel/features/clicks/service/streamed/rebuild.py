@@ -19,15 +19,11 @@ from satchel.features.clicks.model import EARLIEST, LATEST, QUARTER, Period, Per
 from satchel.features.clicks.records import (
     ALL,
     COUNT,
-    DOUBTFUL,
     ONE_SLOT,
     SITE,
     TOTAL_CLICKS,
     UNIQUE_USERS,
-    UNPUBLISHED,
     ClickRow,
-    DoubtfulRow,
-    UnpublishedRow,
     marker_item,
 )
 from satchel.features.clicks.service.click_erase import check_complete
@@ -52,6 +48,7 @@ from satchel.features.clicks.service.streamed.stream_fold import (
     is_valid,
     note_last,
 )
+from satchel.features.clicks.stream_records import DOUBTFUL, UNPUBLISHED, DoubtfulRow, UnpublishedRow
 from satchel.kernel.clock import iso
 from satchel.kernel.errors import Conflict, Unavailable
 from satchel.kernel.ids import new_id

@@ -23,18 +23,11 @@ from satchel.features.clicks.records import (
     CLICK,
     CLICK_PREFIX,
     COUNT,
-    DOUBTFUL,
     LAST,
-    LEASED,
-    POISON,
     SITE,
     SLOTS,
     UNIQUE_USERS,
-    UNPUBLISHED,
     ClickRow,
-    DoubtfulRow,
-    PoisonRow,
-    UnpublishedRow,
     first_marker_item,
     marker_item,
 )
@@ -47,6 +40,15 @@ from satchel.features.clicks.service.counts import (
     quarter_period,
     scopes_of,
     tally,
+)
+from satchel.features.clicks.stream_records import (
+    DOUBTFUL,
+    LEASED,
+    POISON,
+    UNPUBLISHED,
+    DoubtfulRow,
+    PoisonRow,
+    UnpublishedRow,
 )
 from satchel.kernel.clock import Clock, from_iso, iso
 from satchel.kernel.errors import Invalid, Unavailable

@@ -8,20 +8,11 @@ import asyncio
 import random
 from collections.abc import Sequence
 
-from satchel.features.clicks.records import (
-    ALL,
-    CLICK,
-    COUNT,
-    ONE_SLOT,
-    UNIQUE_USERS,
-    UNPUBLISHED,
-    ClickRow,
-    UnpublishedRow,
-    marker_item,
-)
+from satchel.features.clicks.records import ALL, CLICK, COUNT, ONE_SLOT, UNIQUE_USERS, ClickRow, marker_item
 from satchel.features.clicks.service.context import ClickLog
 from satchel.features.clicks.service.counts import tally
 from satchel.features.clicks.service.people_unmark import times_of, touched, unmark
+from satchel.features.clicks.stream_records import UNPUBLISHED, UnpublishedRow
 from satchel.kernel.errors import Conflict
 from satchel.kernel.ids import new_id
 from satchel.stores.ports.expressions import add, attr
