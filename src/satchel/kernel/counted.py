@@ -13,6 +13,7 @@ Device = Literal["phone", "tablet", "computer"]
 class Counted(Event):
     """Who did what, with what, and whose it is. `target` is the link, `thing` what it leads to, such as "file:…".
 
+    What is used within something else counts for both: `thing` is "album:…/photo:…" then.
     `at` is when it happened, if that is not now. Stated again with the same `key`, it counts once. `referrer` is the
     host of the page from which they came, and `device` the class of what they came with, where that is known.
     Whoever counts it deletes the entry of the outbox that it `settles`, then or in the same transaction.

@@ -38,11 +38,11 @@ async def add(visitor: Caller, token: str, shown: str, content: bytes, **details
     return await visitor("POST", "/uploads", headers=headers, content=content)
 
 
-async def test_strangers_see_pictures_and_each_look_counts_for_the_photo_and_the_link(
+async def test_strangers_see_pictures_and_each_look_and_download_counts_for_photo_album_and_link(
     satchel: Satchel, ann: Caller
 ) -> None:
     # The limit is one of originals: pictures are there all the same.
-    _, token, link_id = await linked(ann, downloads=1)
+    album_id, token, link_id = await linked(ann, downloads=1)
     media_id = await sent(ann, taken("2024:01:31 12:00:00"))
     await make_pictures(satchel)
     visitor = satchel.caller("192.0.2.1")
@@ -60,9 +60,16 @@ async def test_strangers_see_pictures_and_each_look_counts_for_the_photo_and_the
         path = f"/open/{token}/files/{media_id}/picture/{size}/{picture['version']}"
         assert (await visitor("GET", path, params=params)).status_code == 200
     assert (await visitor("GET", f"/open/{token}/files/{media_id}/preview", params=params)).status_code == 422
-    photo_scope, link_scope = f"thing:photo:{media_id}", f"link:{link_id}"
-    figures = [(await ann("GET", f"/stats/{scope}/summary")).json()["total"] for scope in (photo_scope, link_scope)]
-    assert [(each["view"], each["open"]) for each in figures] == [(1, 0), (1, 1)]
+    scopes = (f"thing:photo:{media_id}", f"thing:album:{album_id}", f"link:{link_id}", "mine")
+
+    async def totals() -> list[tuple[int, int, int]]:
+        found = [(await ann("GET", f"/stats/{scope}/summary")).json()["total"] for scope in scopes]
+        return [(each["open"], each["view"], each["download"]) for each in found]
+
+    assert await totals() == [(0, 1, 0), (1, 1, 0), (1, 1, 0), (1, 1, 0)]
+    original = await visitor("GET", f"/open/{token}/files/{media_id}/content", params=params)
+    assert original.status_code == 200
+    assert await totals() == [(0, 1, 1), (1, 1, 1), (1, 1, 1), (1, 1, 1)]
 
 
 async def test_guests_add_photos_if_the_owner_allows_it(satchel: Satchel, ann: Caller) -> None:

@@ -33,14 +33,18 @@ async def test_openings_views_and_downloads_of_others_count(satchel: Satchel, an
     for caller in (ann, bob, bob):
         await caller("GET", f"{path}/picture/preview/1")
         await caller("GET", f"{path}/preview")
-    assert (await figures(ann, seen)) == {"view": 1}
+    assert [await figures(ann, each) for each in (album, seen, "mine")] == [
+        {"open": 1, "view": 1},
+        {"view": 1},
+        {"open": 1, "view": 1},
+    ]
     assert (await bob("GET", f"{path}/content", headers={"range": "bytes=-1"})).status_code == 206
     assert (await figures(ann, seen)) == {"view": 1}
     for caller in (ann, bob):
         assert (await caller("GET", f"{path}/content")).is_success
         assert (await caller("GET", f"/albums/{album_id}/archive")).is_success
     assert (await figures(ann, seen)) == {"view": 1, "download": 1}
-    assert (await figures(ann, album)) == {"open": 1, "download": 1}
+    assert (await figures(ann, album)) == {"open": 1, "view": 1, "download": 2}
     assert (await figures(bob, album)) == {}
 
 

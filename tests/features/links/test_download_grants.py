@@ -37,10 +37,12 @@ class Downloads:
     token: str
     file_id: str
 
+    thing: str = ""
+
     async def taking(self, who: str = "visitor:a") -> grant_rules.Taking:
         found = await usable(self.links, self.token, even_used_up=True)
         visit = Visit(link=found.link, thing=found.thing, visitor_id=who, pass_id="pass")
-        return grant_rules.Taking(visit=visit, file_id=self.file_id, size_bytes=SIZE)
+        return grant_rules.Taking(visit=visit, file_id=self.file_id, size_bytes=SIZE, thing=self.thing)
 
     async def send(self, sent: int, length: int | None = None, who: str = "visitor:a", start: int = 0) -> bool:
         """Whether an answer of this length could begin; so much of it has gone when it ends."""
@@ -317,6 +319,7 @@ async def test_a_server_that_dies_with_the_last_byte_has_counted_it_exactly_once
     links: Links, satchel: Satchel, ann: Caller, limit: int | None
 ) -> None:
     downloads, link = await downloads_of(links, satchel, ann, downloads=limit)
+    downloads.thing = f"folder:it/file:{downloads.file_id}"
     await downloads.die_in_the_middle((0, SIZE))
     assert await counted(ann, link) == figures()
     satchel.clock.advance(grant_rules.BELIEVED_FOR - timedelta(seconds=1))
@@ -326,6 +329,8 @@ async def test_a_server_that_dies_with_the_last_byte_has_counted_it_exactly_once
     for _ in range(2):
         await restarted.settle()
         assert await counted(ann, link) == figures(people=1, downloads=1, downloads_used=1)
+    for each in downloads.thing.split("/"):
+        assert (await ann("GET", f"/stats/thing:{each}/summary")).json()["total"]["download"] == 1
     assert (await satchel.stores.tables.query(OUTBOX.table, OUTBOX_SORT, index=OUTBOX_INDEX)).items == []
 
 

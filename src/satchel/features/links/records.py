@@ -114,12 +114,16 @@ class GrantPartRow(Record, frozen=True, kw_only=True):
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the outbox knows of an answer whose last bytes go out. It goes from `start` over `length` bytes."""
+    """What the outbox knows of an answer whose last bytes go out. It goes from `start` over `length` bytes.
+
+    `thing` is what the download counts for, if that is not what the link leads to.
+    """
 
     token: Token
     visitor: str
     file_id: str
     part: str = ""
+    thing: str = ""
     size_bytes: int
     start: int
     length: int

@@ -34,6 +34,8 @@ MARKED_FOR = timedelta(days=4)
 OWNER_SCOPE = "OWNER:"
 COUNTER = "counter:"
 DAY = "DAY:"
+# Between a thing and what is used within it. No id has it.
+WITHIN = "/"
 
 # Sorts after every slot.
 _AFTER_SLOTS = "~"
@@ -63,7 +65,7 @@ def _scopes(target: str | None, owner: str | None, thing: str | None, is_only_sa
     if owner is not None:
         scopes.append(owner_scope(owner))
         if thing is not None:
-            scopes.append(thing_scope(owner, thing))
+            scopes += [thing_scope(owner, each) for each in thing.split(WITHIN)]
     return tuple(scopes)
 
 

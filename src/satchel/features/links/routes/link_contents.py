@@ -93,7 +93,8 @@ def routes(links: Links) -> Router:
 
 
 def _taking(visit: Visit, file: LinkedFile) -> Taking:
-    return Taking(visit=visit, file_id=file.file_id, size_bytes=file.size_bytes)
+    thing = link_contents.counted_thing(visit.link, file)
+    return Taking(visit=visit, file_id=file.file_id, size_bytes=file.size_bytes, thing=thing)
 
 
 async def _taking_all(links: Links, visit: Visit, file: LinkedFile) -> Taking:

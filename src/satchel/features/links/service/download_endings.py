@@ -32,7 +32,9 @@ async def end_interrupted(links: Links, entry: OutboxRow) -> bool:
     if entry.entry_id in alive_answers(links, grant):
         return False
     visit = Visit(link=link, thing=LinkedThing(name=""), visitor_id=ending.visitor)
-    taking = Taking(visit=visit, file_id=ending.file_id, size_bytes=ending.size_bytes, part=ending.part)
+    taking = Taking(
+        visit=visit, file_id=ending.file_id, size_bytes=ending.size_bytes, part=ending.part, thing=ending.thing
+    )
     sending = Sending(answer_id=entry.entry_id, start=ending.start, length=ending.length)
     await end_answer(links, taking, sending, ending.length, is_closing=True)
     return True

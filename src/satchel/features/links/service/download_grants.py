@@ -129,6 +129,7 @@ def ending_of(links: Links, taking: Taking, sending: Sending) -> OutboxRow:
         visitor=taking.visit.visitor_id,
         file_id=taking.file_id,
         part=taking.part,
+        thing=taking.thing,
         size_bytes=taking.size_bytes,
         start=sending.start,
         length=sending.length,
@@ -197,7 +198,7 @@ async def _write_end(
         writes.append(LINK.update(changes, when=attr("PK").exists(), token=link.token))
     entry = None
     if growth:
-        use = use_of(link, taking.visit.visitor_id, "download")
+        use = use_of(link, taking.visit.visitor_id, "download", taking.thing)
         entry = links.outbox.entry(*[use] * growth, entry_id=sending.answer_id)
         writes.append(OUTBOX.put(entry))
     elif is_closing:

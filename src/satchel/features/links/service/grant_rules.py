@@ -39,6 +39,7 @@ _replace = msgspec.structs.replace
 class Taking:
     """What a visitor downloads. `size_bytes` is what a place is worth. `part` is the file, if it is one of a folder.
 
+    It counts for `thing`, if that is not what the link leads to.
     What is not `resumable`, such as a streamed archive, is whole in one answer or not at all.
     """
 
@@ -46,6 +47,7 @@ class Taking:
     file_id: str
     size_bytes: int
     part: str = ""
+    thing: str = ""
     resumable: bool = True
 
     @property

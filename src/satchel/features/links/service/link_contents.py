@@ -100,9 +100,13 @@ def can_look(link: LinkRow) -> bool:
     return not link.downloads_limit
 
 
+def counted_thing(link: LinkRow, file: LinkedFile) -> str:
+    """What the use of a file counts for: what the link leads to, and a photo on its own as well."""
+    return link.thing if file.photo is None else f"{link.thing}/photo:{file.file_id}"
+
+
 async def count_view(links: Links, visit: Visit, file: LinkedFile) -> None:
-    """Count a view once per pass and file, however many ranges of a film are requested. Photos count on their own."""
+    """Count a view once per pass and file, however many ranges of a film are requested."""
     key = SEEN(link_id=visit.link.link_id, visit=visit.pass_id or visit.visitor_id, file_id=file.file_id)
     if await links.ephemeral.run(Put(key, b"1", ttl=LIFETIME, only_if_absent=True)):
-        thing = visit.link.thing if file.photo is None else f"photo:{file.file_id}"
-        await count(links, visit.link, visit.visitor_id, "view", thing, address=visit.address)
+        await count(links, visit.link, visit.visitor_id, "view", counted_thing(visit.link, file), address=visit.address)
