@@ -386,6 +386,7 @@ def test_a_folder_is_taken_in_and_strangers_see_its_album_by_a_link(
     expect(tiles(stranger)).to_have_count(2)
     # They may add theirs, and see what became of each file.
     notes: FilePayload = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"not a photo"}
+    stranger.get_by_label("Your name").fill("Gus")
     stranger.locator("input[type=file]").first.set_input_files([taken("mine.jpg", "2023:03:01 10:00:00"), notes])
     fates = stranger.get_by_role("region", name="What became of the files")
     expect(fates).to_contain_text("1 uploaded")
@@ -393,6 +394,9 @@ def test_a_folder_is_taken_in_and_strangers_see_its_album_by_a_link(
     expect(tiles(stranger)).to_have_count(3)
     expect(stranger.get_by_role("heading", name="February 1 – March 1, 2023")).to_be_visible()
     assert_everybody_can_use(stranger)
+    added = dee.ask("GET", f"/albums/{album_id}/medias")
+    path = f"/photos/{added['owners'][-1]}/{added['ids'][-1]}"
+    assert dee.ask("GET", path)["added_by"] == {"kind": "guest", "name": "Gus"}
     tiles(stranger).first.click()
     with stranger.expect_download() as begun:
         press(stranger, "Download the original")
@@ -401,6 +405,45 @@ def test_a_folder_is_taken_in_and_strangers_see_its_album_by_a_link(
     stranger.go_back()
     expect(stranger.get_by_role("dialog")).to_have_count(0)
     expect(tiles(stranger)).to_have_count(3)
+
+
+def test_a_photo_counts_as_seen_when_it_is_shown_and_not_when_its_neighbour_is(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    ida = Holder(server, "Ida")
+    lake = {"name": "Lake", "start": "2025-05-01", "end": "2025-06-01"}
+    album_id = ida.ask("POST", "/albums", json=lake)["album"]["album_id"]
+    ids = [
+        ida.put(f"{day}.jpg", samples.taken(f"2025:05:0{day} 10:00:00"), destination="photos") for day in (1, 2, 3, 4)
+    ]
+    link = ida.ask("POST", "/links", json={"thing": {"kind": "album", "id": album_id}})
+    page = open_page(may_fail=True)
+    fetched: list[str] = []
+    page.on("requestfinished", lambda request: fetched.append(request.url))
+    page.goto(f"/l/{link['token']}")
+    press(page, "Show photos")
+    expect(tiles(page)).to_have_count(4)
+
+    def fetch_of(photo_id: str) -> int:
+        return sum(f"/files/{photo_id}/picture/preview/" in url for url in fetched)
+
+    def views() -> list[int]:
+        return [ida.ask("GET", f"/stats/thing:photo:{each}/summary")["total"].get("view", 0) for each in ids]
+
+    def seen(wanted: list[int], fetched: int) -> None:
+        """So many photos were fetched, and these were seen."""
+        for _ in range(100):
+            if views() == wanted and sum(fetch_of(each) > 0 for each in ids) == fetched:
+                return
+            page.wait_for_timeout(100)
+        raise AssertionError((views(), [fetch_of(each) for each in ids]))
+
+    tiles(page).nth(1).click()
+    seen([0, 1, 0, 0], 3)
+    page.keyboard.press("ArrowRight")
+    seen([0, 1, 1, 0], 4)
+    album_views = ida.ask("GET", f"/stats/thing:album:{album_id}/summary")["total"]["view"]
+    assert album_views == 2
 
 
 def test_the_video_of_a_live_photo_plays_in_its_place(server: ServerProcess, open_page: OpenPage) -> None:

@@ -30,6 +30,11 @@ async def test_openings_views_and_downloads_of_others_count(satchel: Satchel, an
         await caller("GET", f"{path}/picture/grid/1")
     album, seen = f"thing:album:{album_id}", f"thing:photo:{media_id}"
     assert ((await figures(ann, album)), (await figures(ann, seen))) == ({"open": 1}, {})
+    for name in ("purpose", "sec-purpose"):
+        for way in ("picture/preview/1", "preview"):
+            ahead = await bob("GET", f"{path}/{way}", headers={name: "prefetch"})
+            assert ahead.status_code == 200
+    assert (await figures(ann, seen)) == {}
     for caller in (ann, bob, bob):
         await caller("GET", f"{path}/picture/preview/1")
         await caller("GET", f"{path}/preview")

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.files.downloads import Download
-from satchel.edge.files.previews import PREVIEW_POLICY
+from satchel.edge.files.previews import PREVIEW_POLICY, is_look
 from satchel.media.pictures import NoPicture, PictureNotReady, Pictures, Source
 from satchel.media.records import SIZES
 
@@ -37,4 +37,4 @@ async def picture_answer(pictures: Pictures, source: Source, size: str, version:
 
 def is_view(request: Request, size: str, answer: Response) -> bool:
     """Whether somebody looks at the file: at the larger size, and not only in a list."""
-    return size == "preview" and request.method == "GET" and isinstance(answer, Download)
+    return size == "preview" and is_look(request) and isinstance(answer, Download)

@@ -8,6 +8,7 @@ import mimetypes
 import re
 from typing import Literal
 
+from starlette.requests import Request
 from starlette.responses import Response
 
 from satchel.edge.files.downloads import Download, Readable
@@ -91,6 +92,12 @@ async def preview(objects: Readable, key: str, name: str, content_type: str) -> 
     }
     # A letter that is cut in the middle shows as one replacement character, like every byte that is no text.
     return Response(start.decode(errors="replace").encode(), headers=headers)
+
+
+def is_look(request: Request) -> bool:
+    """Whether somebody looks now, and not a browser that fetches ahead what they may look at next."""
+    purpose = request.headers.get("sec-purpose", "") or request.headers.get("purpose", "")
+    return request.method == "GET" and not purpose.startswith("prefetch")
 
 
 def preview_of(name: str, content_type: str) -> Preview | None:

@@ -16,7 +16,7 @@ export type Photo = {
   ratio: number;
   /** A thumbhash in base64, or nothing. */
   placeholder: string;
-  /** The version of its pictures; empty if there are none yet. */
+  /** The version of its pictures; empty if there can be none. */
   version: string;
   durationMs: number;
   favourite: boolean;
@@ -66,9 +66,9 @@ export function dayOf({ time }: Photo): string {
 
 type Addressed = Pick<Photo, 'owner' | 'id' | 'version' | 'at' | 'query'>;
 
-/** A small or a screen-sized picture. One that is not made yet is the original, if browsers can show it. */
-export function picturePath(photo: Addressed, size: 'grid' | 'preview'): string {
-  if (!photo.version) return originalPath(photo);
+/** A small or a screen-sized picture; undefined if there can be none. */
+export function picturePath(photo: Addressed, size: 'grid' | 'preview'): string | undefined {
+  if (!photo.version) return undefined;
   return `${pathOf(photo)}/picture/${size}/${photo.version}${photo.query ?? ''}`;
 }
 

@@ -117,9 +117,9 @@ describe('a photo', () => {
     expect([bare?.ratio, bare?.placeholder, bare?.version]).toEqual([USUAL_RATIO, '', '']);
   });
 
-  it('is shown by its picture, or by itself until there is one', () => {
+  it('is shown by its picture, and never by itself in a grid', () => {
     const made = { owner: 'ann', id: 'a', version: 'v1' };
     expect(picturePath(made, 'grid')).toBe('/api/v1/photos/ann/a/picture/grid/v1');
-    expect(picturePath({ ...made, version: '' }, 'grid')).toBe('/api/v1/photos/ann/a/preview');
+    expect(picturePath({ ...made, version: '' }, 'grid')).toBeUndefined();
   });
 });

@@ -13,7 +13,7 @@ from satchel.edge.files.archives import Archive, ArchiveEntry
 from satchel.edge.files.downloads import Download, attached_as, spans_of
 from satchel.edge.files.patched_objects import with_patches
 from satchel.edge.files.pictures import BYTES, PENDING, RAISES, is_view, picture_answer
-from satchel.edge.files.previews import NoPreview, preview
+from satchel.edge.files.previews import NoPreview, is_look, preview
 from satchel.edge.http.callers import Member
 from satchel.features.albums.media_records import pictured
 from satchel.features.albums.model import AlbumUnknown, Email, MediaUnknown, OriginalWithheld, OwnerId
@@ -83,7 +83,7 @@ def routes(photos: Photos) -> Router:
         media = await find_visible(photos.albums, _person(member), OwnerId(owner), media_id)
         patches = await photo_redact.patches_for(photos, media, member.user_id)
         shown = await preview(with_patches(photos.objects, patches), media.key, media.name, media.content_type)
-        if request.method == "GET":
+        if is_look(request):
             await photo_counts.note_view(photos.albums, media, OwnerId(member.user_id))
         return shown
 

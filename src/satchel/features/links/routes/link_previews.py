@@ -10,7 +10,7 @@ from satchel.edge.api.endpoints import Router
 from satchel.edge.files.downloads import Download
 from satchel.edge.files.patched_objects import with_patches
 from satchel.edge.files.pictures import BYTES, RAISES, is_view, picture_answer
-from satchel.edge.files.previews import PREVIEW_POLICY, NoPreview, preview
+from satchel.edge.files.previews import PREVIEW_POLICY, NoPreview, is_look, preview
 from satchel.features.links.model import NoOutline
 from satchel.features.links.routes.link_open import CLOSED, STATES
 from satchel.features.links.routes.link_visitor import Anybody, PassQuery, visitor_of
@@ -119,6 +119,6 @@ async def _show(links: Links, visit: Visit, file: LinkedFile, request: Request) 
         shown = Download(objects, file.key, disposition="inline", content_type=kind, policy=policy)
     else:
         shown = await preview(objects, file.key, file.name, file.content_type)
-    if request.method == "GET":
+    if is_look(request):
         await link_contents.count_view(links, visit, file)
     return shown

@@ -12,7 +12,7 @@ from satchel.edge.api.validation import MAX_QUERY_FIELDS
 from satchel.edge.files.archives import Archive, ArchiveEntry, modified_of
 from satchel.edge.files.downloads import Download, attached_as, spans_of
 from satchel.edge.files.pictures import BYTES, RAISES, is_view, picture_answer
-from satchel.edge.files.previews import NoPreview, preview
+from satchel.edge.files.previews import NoPreview, is_look, preview
 from satchel.edge.http.callers import Guest, Member
 from satchel.features.rooms.model import FileId, PersonId, RoomId
 from satchel.features.rooms.records import RoomFile
@@ -56,7 +56,7 @@ def routes(rooms: Rooms) -> Router:
         """Preview a file of a room in the browser. No preview can run a script."""
         file = await room_files.find_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
         shown = await preview(rooms.objects, file.key, file.name, file.row.content_type)
-        if request.method == "GET":
+        if is_look(request):
             await usage_events.note_view(rooms, file, person_id_of(caller), kind_of(caller))
         return shown
 

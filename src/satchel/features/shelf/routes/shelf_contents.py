@@ -13,7 +13,7 @@ from satchel.edge.api.validation import MAX_QUERY_FIELDS
 from satchel.edge.files.archives import Archive, ArchiveEntry, modified_of
 from satchel.edge.files.downloads import Download, attached_as
 from satchel.edge.files.pictures import BYTES, RAISES, is_view, picture_answer
-from satchel.edge.files.previews import NoPreview, preview
+from satchel.edge.files.previews import NoPreview, is_look, preview
 from satchel.edge.http.callers import Member
 from satchel.features.shelf.model import FileId, FolderId, UserId
 from satchel.features.shelf.records import FileRow, object_key, pictured
@@ -65,15 +65,17 @@ def routes(shelf: Shelf) -> Router:
         )
 
     @router.get("/shelf/files/{file_id}/preview", produces="application/octet-stream", raises=(NoPreview,))
-    async def preview_file(member: Member, file_id: str) -> Response:
+    async def preview_file(member: Member, file_id: str, request: Request) -> Response:
         """Preview a file in the browser.
 
         Images, sound, films and PDF have the type that their first bytes prove, and support ranges. Text is plain text,
         its first mebibyte. No preview can run a script.
         """
         file = await files.find_file(shelf, UserId(member.user_id), FileId(file_id))
-        await files.note_opening(shelf, file)
-        return await preview(shelf.objects, object_key(file), file.name, file.content_type)
+        shown = await preview(shelf.objects, object_key(file), file.name, file.content_type)
+        if is_look(request):
+            await files.note_opening(shelf, file)
+        return shown
 
     @router.get("/shelf/files/{file_id}/picture/{size}/{version}", produces=BYTES, raises=RAISES)
     async def shelf_picture(member: Member, file_id: str, size: str, version: str, request: Request) -> Response:
