@@ -99,6 +99,9 @@ def test_dates_and_deletion_say_who_would_newly_see_what(someone: Person) -> Non
     assert "Sea, 4 photos moved, undone" in someone.run("album", "changes").out
     assert someone.run("album", "check").out == "All counts and shares are right.\n"
     assert someone.run("stats", "album:sea", "--json").json["scope"].startswith("thing:album:")
+    # What moves nothing is not asked about.
+    assert someone.run("album", "rename", "Sea", "Lake").code == 0
+    assert "Lake" in albums(someone)
 
 
 @pytest.mark.slow

@@ -39,7 +39,8 @@ def test_a_clock_is_corrected_after_its_plan_was_agreed_to_and_undone(ann: Perso
     listed = ann.run("photos", "clock", *where, "--json").json["cameras"]
     assert [(each["camera"], each["medias"]) for each in listed] == [("Canon R5 A", 3), ("Canon R5 B", 3)]
     assert "Canon R5 A" in ann.run("photos", "clock", *where).out
-    wanted = ("photos", "clock", "canon r5 a", "--by", "+1h", *where)
+    assert explains(ann.run("photos", "clock", "R5", "--by", "+1h", *where), 1, "2 cameras are called R5")
+    wanted = ("photos", "clock", "r5 a", "--by", "+1h", *where)
     ran = ann.run(*wanted, "--dry-run")
     assert ran.code == 0
     assert "3 photos would have another time." in ran.err

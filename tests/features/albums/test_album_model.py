@@ -15,6 +15,7 @@ from satchel.features.albums.model import (
     quarter_of,
     signature_of,
 )
+from satchel.features.albums.records import camera_name
 from satchel.kernel.errors import Invalid
 
 
@@ -57,3 +58,18 @@ def test_a_date_is_local_and_whole_seconds() -> None:
     for wrong in ("2025-07-14T18:30:00Z", "2025-07-14T18:30:00+02:00", "14.7.2025", ""):
         with pytest.raises(Invalid):
             check_time(wrong, "start")
+
+
+@pytest.mark.parametrize(
+    ("make", "model", "name"),
+    [
+        ("Canon", "Canon EOS R5", "Canon EOS R5"),
+        ("NIKON CORPORATION", "NIKON Z 6", "NIKON Z 6"),
+        ("SONY", "ILCE-7M3", "SONY ILCE-7M3"),
+        ("Apple", "", "Apple"),
+        ("", "R5", "R5"),
+        ("", "", ""),
+    ],
+)
+def test_a_camera_is_called_by_its_brand_and_its_model(make: str, model: str, name: str) -> None:
+    assert camera_name(make, model) == name

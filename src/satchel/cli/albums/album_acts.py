@@ -36,7 +36,8 @@ class AlbumAct:
             raise CommandFailed(
                 f"{count} of {days} would be in no album. Give --quarters to make albums of a quarter year for them."
             )
-        if not self.yes:
+        # What moves nothing is as easily done again as asked about.
+        if not self.yes and (planned.medias or planned.album is None):
             confirm(_question(planned))
         query = "?quarters=true" if self.quarters and method in ("PATCH", "DELETE") else ""
         if method == "POST" and body is not None:

@@ -81,9 +81,13 @@ class CameraClock:
         wanted = typed.strip().casefold()
         cameras = self._cameras()
         found = [each for each in cameras if wanted in (each.camera.casefold(), (each.serial or "").casefold())]
+        if not found and wanted:
+            found = [each for each in cameras if set(wanted.split()) <= set(each.camera.casefold().split())]
         if len(found) > 1:
-            serials = ", ".join(each.serial or "none" for each in found)
-            raise CommandFailed(f"{len(found)} cameras are called {typed}. Name one by its serial number: {serials}.")
+            known = ", ".join(f"{each.camera} ({each.serial or 'no serial number'})" for each in found)
+            raise CommandFailed(
+                f"{len(found)} cameras are called {typed}. Give the whole name, or the number: {known}."
+            )
         if not found:
             known = ", ".join(dict.fromkeys(each.camera for each in cameras)) or "none"
             raise CommandFailed(f"There is no photo of a camera {typed} here. The cameras are: {known}.")

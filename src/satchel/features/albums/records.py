@@ -229,5 +229,6 @@ EPHEMERAL_KEYS = (CREATED, CORRECTED, PHOTO_SWEEP, SEEN, WARMED)
 
 
 def camera_name(make: str, model: str) -> str:
-    """Most models begin with their make."""
-    return model if make and model.casefold().startswith(make.casefold()) else f"{make} {model}".strip()
+    """Most models begin with their make, such as the NIKON Z 6 of the NIKON CORPORATION."""
+    brand = make.casefold().partition(" ")[0]
+    return model if brand and model.casefold().startswith(brand) else f"{make} {model}".strip()

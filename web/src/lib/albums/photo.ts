@@ -54,10 +54,10 @@ export function ratiosOf(ratio: number): Pick<Photo, 'shape' | 'ratio'> {
   return { shape, ratio: Math.min(WIDEST, Math.max(NARROWEST, shape)) };
 }
 
-/** Makers often write their name into the model as well. */
+/** Makers often write their name into the model as well, such as NIKON CORPORATION into NIKON Z 6. */
 export function cameraName(make: string, model: string): string {
-  const isNamed = model.toLowerCase().startsWith(make.toLowerCase());
-  return isNamed ? model : `${make} ${model}`.trim();
+  const brand = make.toLowerCase().split(' ', 1)[0] ?? '';
+  return model.toLowerCase().startsWith(brand) ? model : `${make} ${model}`.trim();
 }
 
 export function dayOf({ time }: Photo): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sectionAt, topsOf } from './gridLayout';
-import { fromColumns, picturePath, USUAL_RATIO, type Photo } from './photo';
+import { cameraName, fromColumns, picturePath, USUAL_RATIO, type Photo } from './photo';
 import { addDays, daysOf, lastDay, sectionsOf } from './sections';
 
 function photo(id: string, time: string): Photo {
@@ -115,6 +115,12 @@ describe('a photo', () => {
     ]);
     const [bare] = fromColumns({ ...columns, ratios: [0], placeholders: [null], versions: [null] });
     expect([bare?.ratio, bare?.placeholder, bare?.version]).toEqual([USUAL_RATIO, '', '']);
+  });
+
+  it('names the camera by its brand and its model', () => {
+    expect(cameraName('NIKON CORPORATION', 'NIKON Z 6')).toBe('NIKON Z 6');
+    expect(cameraName('SONY', 'ILCE-7M3')).toBe('SONY ILCE-7M3');
+    expect([cameraName('Apple', ''), cameraName('', 'R5')]).toEqual(['Apple', 'R5']);
   });
 
   it('is shown by its picture, and never by itself in a grid', () => {
