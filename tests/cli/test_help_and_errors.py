@@ -1,6 +1,7 @@
 """What a newcomer meets first: help, versions, and mistakes that are explained instead of traced back."""
 
 import os
+import re
 import subprocess
 import sys
 from typing import Any
@@ -42,6 +43,13 @@ def test_every_verb_that_ends_answers_machines() -> None:
         and not any("--json" in parameter.opts for parameter in verb.params)
     }
     assert without == runs_on
+
+
+def test_the_usage_of_every_verb_reads_as_in_a_manual() -> None:
+    usages = {
+        verb.get_usage(verb.context_class(verb, info_name=" ".join(words))) for words, verb in every_verb().items()
+    }
+    assert {usage for usage in usages if re.search(r"\[\[|<|\{", usage)} == set()
 
 
 @pytest.mark.parametrize(

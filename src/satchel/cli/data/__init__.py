@@ -70,7 +70,7 @@ def restore(
     chosen: Chosen,
     place: Place,
     name: Annotated[
-        str | None, typer.Argument(metavar="[BACKUP]", help="Its name, as `satchel data backups` shows it.")
+        str | None, typer.Argument(metavar="BACKUP", help="Its name, as `satchel data backups` shows it.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -97,7 +97,7 @@ def restore(
 def verify(
     chosen: Chosen,
     place: Annotated[
-        str | None, typer.Argument(metavar="[PLACE]", help="A folder or bucket of backups, to verify these instead.")
+        str | None, typer.Argument(metavar="PLACE", help="A folder or bucket of backups, to verify these instead.")
     ] = None,
     repair_from: Annotated[
         str | None, typer.Option("--repair-from", metavar="PLACE", help="Take good copies from these backups.")

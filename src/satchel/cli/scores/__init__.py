@@ -64,7 +64,7 @@ def add(
 
 @score.command("list", cls=Verb)
 def list_(
-    words: Annotated[str, typer.Argument(metavar="[WORDS]", help="Words of title, composer or tag.")] = "",
+    words: Annotated[str, typer.Argument(metavar="WORDS", help="Words of title, composer or tag.")] = "",
     tag: Annotated[str, typer.Option("--tag", metavar="TAG", help="Only those with this tag.")] = "",
     mine: Annotated[bool, typer.Option("--mine", help="Only your own.")] = False,
     json: Json = False,
@@ -178,9 +178,7 @@ def files(
 @score.command(cls=Verb)
 def export(
     name: Score,
-    file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="Where to. Default: its title.pdf, here.")
-    ] = None,
+    file: Annotated[str | None, typer.Argument(metavar="FILE", help="Where to. Default: its title.pdf, here.")] = None,
     part: Annotated[str | None, typer.Option("--part", metavar="NAME", help="Only the pages of this part.")] = None,
     transpose: Annotated[
         int, typer.Option("--transpose", metavar="SEMITONES", min=-12, max=12, help="Engraved music, so much higher.")
@@ -255,7 +253,7 @@ def compare(
     name: Score,
     before: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="The name of the older state.")],
     after: Annotated[
-        str | None, typer.Argument(metavar="[SNAPSHOT]", help="The name of the newer one. Default: as it is now.")
+        str | None, typer.Argument(metavar="SNAPSHOT", help="The name of the newer one. Default: as it is now.")
     ] = None,
     json: Json = False,
     server: Server = None,

@@ -42,9 +42,7 @@ def show(name: Name, json: Json = False, server: Server = None) -> None:
 @setlist.command(cls=Verb)
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What to call it.")],
-    scores: Annotated[
-        list[str] | None, typer.Argument(metavar="[SCORE]", help="Titles or ids, in their order.")
-    ] = None,
+    scores: Annotated[list[str] | None, typer.Argument(metavar="SCORE", help="Titles or ids, in their order.")] = None,
     json: Json = False,
     server: Server = None,
 ) -> None:
@@ -116,7 +114,7 @@ def remove(name: Name, place: Place, json: Json = False, server: Server = None) 
 @setlist.command(cls=Verb)
 def rename(
     name: Name,
-    new: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Its new name.")] = None,
+    new: Annotated[str | None, typer.Argument(metavar="NAME", help="Its new name.")] = None,
     notes: Annotated[str | None, typer.Option("--notes", metavar="TEXT", help="Notes on all of it.")] = None,
     json: Json = False,
     server: Server = None,
@@ -156,7 +154,7 @@ def share(
 @setlist.command(cls=Verb)
 def export(
     name: Name,
-    file: Annotated[str | None, typer.Argument(metavar="[FILE]", help="Where to. Default: its name.pdf, here.")] = None,
+    file: Annotated[str | None, typer.Argument(metavar="FILE", help="Where to. Default: its name.pdf, here.")] = None,
     plain: Annotated[bool, typer.Option("--without-marks", help="Leave out all marks.")] = False,
     json: Json = False,
     server: Server = None,

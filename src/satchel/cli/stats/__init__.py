@@ -44,7 +44,7 @@ def show(
     of: Annotated[
         str,
         typer.Argument(
-            metavar="[OF]",
+            metavar="OF",
             help="A link, album:NAME, a path of your shelf, or site (administrators). Default: all that you share.",
         ),
     ] = "mine",

@@ -94,7 +94,7 @@ def save(transfer: Id, json: Json = False, server: Server = None) -> None:
 @transfers.command(cls=Verb)
 def receiving(
     from_whom: Annotated[
-        str | None, typer.Argument(metavar="[anybody|known|nobody]", help="Default: show what is chosen.")
+        str | None, typer.Argument(metavar="anybody|known|nobody", help="Default: show what is chosen.")
     ] = None,
     json: Json = False,
     server: Server = None,
