@@ -54,6 +54,7 @@ def test_an_empty_variable_counts_as_none() -> None:
         ("TRUSTED_PROXIES", "10.0.0.300", "has to be networks such as 10.0.0.0/8"),
         ("TABLE_PREFIX", "a/b", "may hold only letters"),
         ("UPLOAD_LIMIT", "much", "whole number"),
+        ("QUIT_IT_TODAY", "https://shop.example", "the whole id of a counter"),
     ],
 )
 def test_a_wrong_setting_is_named_with_what_would_do(name: str, value: str, says: str) -> None:

@@ -19,6 +19,8 @@ ENVIRONMENT_PREFIX = "SATCHEL_"
 _MOST = {"port": 65535, "clicks_kept": 100 * 366, "versions_kept": 100 * 366, "most_writes": 100}
 # Somebody's first click of a month takes as many.
 _LEAST = {"most_writes": 10, "memory": 512, "versions_kept": 1}
+# As `features/clicks` makes them.
+_COUNTER_ID = re.compile(r"[0-9a-f]{32}")
 # What the bounds in the code are made for, in MiB.
 MEMORY = 512
 
@@ -237,6 +239,8 @@ def _parse(name: str, value: Any, where: str) -> Any:
         case "sign_up" | "log_format":
             choices = get_args(SignUpMode if name == "sign_up" else LogFormat)
             return _one_of(str(value).lower(), choices, where)
+        case "quit_it_today":
+            return _counter_id(str(value), where)
         case "log_level":
             return _one_of(str(value).lower(), ("debug", "info", "warning", "error"), where)
         case "secret":
@@ -261,6 +265,12 @@ def _parse(name: str, value: Any, where: str) -> Any:
             return str(value)
         case _:
             return str(value)
+
+
+def _counter_id(value: str, where: str) -> str:
+    if value and not _COUNTER_ID.fullmatch(value):
+        raise BadSetting(f"{where} has to be the whole id of a counter, as `satchel counter list --json` shows it.")
+    return value
 
 
 def _whole_number(value: Any, where: str, *, least: int, most: int | None) -> int:
