@@ -178,7 +178,6 @@ def test_https_for_this_machine_alone_is_said_beside_the_plain_address(tmp_path:
     certificates = LocalCertificates(tmp_path / "tls", lambda: ["localhost"])
     assert certificates.authority is not None
     lines = list(reach_lines(Settings(tls=True), "http://127.0.0.1:8400", certificates))
-    assert lines[0] == "It answers at https://127.0.0.1:8400 as well"
-    assert lines[1].endswith("http://127.0.0.1:8400/trust")
-    assert certificates.authority.fingerprint in lines[2]
-    assert lines[3:] == list(reach_lines(Settings(), "http://127.0.0.1:8400"))
+    assert lines[0] == "By HTTPS at https://127.0.0.1:8400, once a browser trusts it: http://127.0.0.1:8400/trust"
+    assert certificates.authority.fingerprint in lines[1]
+    assert lines[2:] == list(reach_lines(Settings(), "http://127.0.0.1:8400"))

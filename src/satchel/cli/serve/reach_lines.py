@@ -41,8 +41,8 @@ def reach_lines(settings: Settings, address: str, certificates: "Certificates | 
             yield from qr_code(start)
     elif is_only_here(parts.hostname or ""):
         if settings.speaks_tls:
-            yield f"It answers at https://{parts.netloc} as well"
+            trusted = f", once a browser trusts it: {address}{TRUST}" if certificates and certificates.authority else ""
+            yield f"By HTTPS at https://{parts.netloc}{trusted}"
         if certificates and certificates.authority:
-            yield f"Browsers trust that once they trust its authority: {address}{TRUST}"
             yield f"Its authority has the fingerprint {certificates.authority.fingerprint}"
         yield "Only this machine can reach it. For phones and others on your network, start it with --lan."
