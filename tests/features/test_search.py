@@ -58,6 +58,8 @@ async def test_everything_of_ones_own_is_found_by_a_word(satchel: Satchel, ann: 
         ("Ｆｕｌｌ width.txt", "full"),
         ("Café.txt", "cafe"),
         ("夏休みの写真.txt", "写真"),
+        ("サクラの楽譜.txt", "さくら"),
+        ("ひらがな ﾊﾝｶｸ.txt", "ヒラガナ はんかく"),
         ("STRASSE.txt", "straße"),
         ("ｶﾞﾀｰ.txt", "ガター"),
     ],

@@ -47,6 +47,10 @@ def kept_path(written: str) -> list[FileName]:
     return [_shortened(part) for part in parts if part not in ("", ".", "..")]
 
 
+# Japanese is written in either, and typed in hiragana first; in Unicode's order of words they are equal as well.
+_HIRAGANA = {katakana: katakana - 0x60 for katakana in (*range(0x30A1, 0x30F7), 0x30FD, 0x30FE)}
+
+
 def name_key(name: FileName) -> str:
     """Sorts names as people expect, without case, and differs for names that differ in anything."""
     folded_name = sameness(name)
@@ -62,12 +66,13 @@ def clean_path(written: str) -> list[FileName]:
 
 
 def folded(text: str) -> str:
-    """Equal for texts that differ only in case or accents, which is how people search."""
+    """Equal for texts that differ only in case, accents, width or kind of kana, which is how people search."""
     if text.isascii():
         return text.lower()
     # Taking a letter apart can leave a capital, and folding one can leave something to take apart.
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    return "".join(letter for letter in decomposed if not unicodedata.combining(letter)).casefold()
+    bare = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+    return bare.casefold().translate(_HIRAGANA)
 
 
 def clean_name(written: str) -> FileName | None:

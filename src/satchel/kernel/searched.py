@@ -21,7 +21,7 @@ class Seeker:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What is looked for. Case, accents and the width of letters do not matter."""
+    """What is looked for. Case, accents, the width of letters and the kind of kana do not matter."""
 
     written: str
     folded: tuple[str, ...]

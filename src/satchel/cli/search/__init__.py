@@ -18,7 +18,7 @@ def search(
 ) -> None:
     """Find files, albums, scores, rooms and links by words of their names.
 
-    Case, accents and the width of letters do not matter. Administrators find people as well.
+    Case, accents, the width of letters and the kind of kana do not matter. Administrators find people as well.
     """
     from urllib.parse import quote
 

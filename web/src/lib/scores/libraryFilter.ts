@@ -1,5 +1,5 @@
 // Finding scores among those that are listed: by words of title, composer and tags, and by one tag.
-import { hasWords } from '$lib/shell/wordMatch';
+import { matches } from '$lib/shell/match';
 
 type Findable = { title: string; composer: string; tags: string[] };
 
@@ -7,7 +7,7 @@ type Findable = { title: string; composer: string; tags: string[] };
 export function found<Score extends Findable>(scores: readonly Score[], words: string, tag = ''): Score[] {
   return scores.filter(
     ({ title, composer, tags }) =>
-      (!tag || tags.includes(tag)) && hasWords([title, composer, ...tags].join(' '), words),
+      (!tag || tags.includes(tag)) && matches([title, composer, ...tags].join(' '), words),
   );
 }
 

@@ -50,6 +50,7 @@ describe('the command palette', () => {
     ['Thème : clair', 'theme', true],
     ['前往帳號', '帳號', true],
     ['ｱカウント', 'アカ', true],
+    ['アカウント', 'あか', true],
     ['anything', '', true],
   ])('finds %s by %s: %s', (name, wanted, found) => {
     expect(matches(name, wanted)).toBe(found);
