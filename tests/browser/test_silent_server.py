@@ -1,4 +1,4 @@
-"""A server that takes a request and says nothing: the page says so, and goes on with one guest once the answer comes."""
+"""A server that takes a request and says nothing: the page says so, and goes on with one guest once it answers."""
 
 import re
 
