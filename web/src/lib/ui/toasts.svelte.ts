@@ -28,7 +28,16 @@ class Toasts {
   #show(kind: Toast['kind'], text: string, milliseconds: number, action?: ToastAction): void {
     const id = ++last;
     this.shown = [...this.shown.slice(-3), { id, kind, text, action }];
-    setTimeout(() => this.dismiss(id), milliseconds);
+    this.#dismissLater(id, milliseconds);
+  }
+
+  /** Its time begins anew when somebody comes back to the page. */
+  #dismissLater(id: number, milliseconds: number): void {
+    setTimeout(() => {
+      if (document.visibilityState === 'visible') return this.dismiss(id);
+      const back = (): void => this.#dismissLater(id, milliseconds);
+      document.addEventListener('visibilitychange', back, { once: true });
+    }, milliseconds);
   }
 }
 
