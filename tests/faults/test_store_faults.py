@@ -57,6 +57,7 @@ AHEAD_SECONDS = 0.137
 # There and back: nobody is signed out for good, and no room ends.
 LEAPS = (timedelta(seconds=-30), timedelta(minutes=20))
 HARMS: tuple[Harm, ...] = ("refused", "full", "cut", "slow", "lost", "lost", "half")
+_REFUSALS: tuple[Harm, Harm] = ("full", "refused")
 _GIVEN_UP = 500
 _NUMBER = re.compile(r" \(\d+\)")
 
@@ -107,13 +108,13 @@ class World:
         return harm is not harms[-1]
 
     def _fills(self) -> Callable[[str], Harm | None]:
-        left = self.random.choice(WRITES)
+        left, kind = self.random.choice(WRITES), self.random.choice(_REFUSALS)
 
         def harm(name: str) -> Harm | None:
             nonlocal left
             if name not in READS:
                 left -= 1
-            return "full" if left < 0 and name not in READS else None
+            return kind if left < 0 and name not in READS else None
 
         return harm
 
