@@ -24,6 +24,7 @@ import httpx
 import pytest
 
 from satchel.config import Settings
+from satchel.edge.uploads.bundles import BUNDLE_TYPE
 from satchel.features.rooms.model import RoomId
 from satchel.features.rooms.records import FILE_JOURNAL, FILES, REFS, REPAIR_LEASE, decode_file
 from satchel.kernel.clock import ManualClock
@@ -35,12 +36,12 @@ from satchel.worker import Worker, opened
 from tests.application import Caller, Satchel, running_satchel
 from tests.faults.store_proxy import Harm, StoreProxy, proxied
 from tests.features.shelf.given import check_shelf
-from tests.uploads.given import SENDS, pairs
+from tests.uploads.given import SENDS, a_bundle, pairs
 
 pytestmark = pytest.mark.services
 
 # For hours by hand: SATCHEL_WALK_ACTS=100000 .venv/bin/pytest -n 0 tests/faults/test_store_faults.py
-ACTS = int(os.environ.get("SATCHEL_WALK_ACTS", "80"))
+ACTS = int(os.environ.get("SATCHEL_WALK_ACTS", "110"))
 SEED = int(os.environ.get("SATCHEL_WALK_SEED", "1"))
 TRIES = 4
 # So often is a request harmed: while the stores are ill, and during acts in which one of them hardly works, or not.
@@ -160,6 +161,21 @@ class World:
     async def upload(self) -> None:
         await self._upload(self.kept, destination="shelf")
 
+    async def bundle(self) -> None:
+        """Two files in one request, as browsers send small ones."""
+        files = {f"{self.number()}.txt": self.random.randbytes(300) for _ in range(2)}
+        # Each file has a key of its own.
+        said = [({"filename": name, "key": name.replace(".", "-")}, content) for name, content in files.items()]
+        request = {"headers": {"content-type": BUNDLE_TYPE}, "content": a_bundle(*said, destination="shelf")}
+        answer = await self.ask("POST", "/uploads/bundle", **request)
+        became = [file["became"] for file in answer.json()["files"]] if answer.status_code == 200 else [None, None]
+        for (name, content), file_id in zip(files.items(), became, strict=True):
+            if file_id:
+                self.kept[file_id] = content
+                self.uploads += 1
+            else:
+                self.open.add(name)
+
     async def share(self) -> None:
         """Equal contents are stored once in a room, and counted."""
         await self._upload(self.shared, destination="room", room=self.room)
@@ -273,7 +289,7 @@ async def world(
 
 
 async def walk(world: World) -> None:
-    acts = (world.upload, world.upload, world.delete, world.share, world.share, world.withdraw)
+    acts = (world.upload, world.upload, world.bundle, world.delete, world.share, world.share, world.withdraw)
     others = (world.say, world.press, world.press, world.press, world.overstep, world.fold)
     for _ in range(ACTS // 2):
         if world.random.random() < JUMPS:
@@ -294,9 +310,7 @@ async def check(world: World) -> None:
     assert (await ann.sign_in("ann@example.org")).status_code == 201
     # Redis has a time of its own, in which it lasts a minute after a repair that was cut off.
     await world.servers[0].stores.ephemeral.run(Delete(REPAIR_LEASE(room_id=RoomId(world.room))))
-    for server in world.servers:
-        for _ in range(2):
-            await server.housekeep()
+    await housekeep(world)
     entries = (await ann("GET", "/shelf/entries", params={"limit": 1000})).json()["entries"]
     await check_files(world, "/shelf/files", world.kept, {entry["id"]: entry["name"] for entry in entries})
     in_room = (await ann("GET", f"/rooms/{world.room}/files")).json()["files"]
@@ -316,7 +330,16 @@ async def check(world: World) -> None:
         await Worker(platform, name="worker").catch_up()
     summary = (await ann("GET", "/stats/site/summary")).json()["total"]
     assert summary["press"] == len(clicks), "figures differ from a recount"
+    # What was given up is found again after a day; by then the room has ended.
+    world.clock.advance(timedelta(hours=26))
+    await housekeep(world)
     await check_shelf(world.servers[0], ann)
+
+
+async def housekeep(world: World) -> None:
+    for server in world.servers:
+        for _ in range(2):
+            await server.housekeep()
 
 
 async def check_counts_of_room(world: World) -> None:
