@@ -113,6 +113,8 @@ def test_an_owner_makes_a_counter_sees_its_figures_and_takes_them_back(
     clicks = f"/api/v1/counters/{counter_id}/clicks"
     browser = {"origin": site.origin, "user-agent": "Mozilla/5.0 Firefox/140.0"}
     assert server.client.post(clicks, content='{"kind": "view"}', headers=browser).json() == {"counted": True}
+    # With several servers a worker counts it a moment later.
+    wait_until(lambda: figures(server, owner, {"counter_id": counter_id})[0] == 1)
     page.reload()
     expect(page.locator("[data-figure=total]")).to_have_text("1")
     page.get_by_role("button", name="Take counts back").click()
