@@ -92,6 +92,8 @@ class Worker:
         except PositionLost:
             await doubt_lost_days(self._platform, self._consumer)
             return await self._recount()
+        finally:
+            self._fold.folded.settle()
         self._taken += taken
         return taken
 

@@ -4,9 +4,10 @@ import asyncio
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,7 +15,7 @@ from satchel.features.clicks.records import ClickRow, click_row
 from satchel.kernel.clock import iso
 from satchel.stores.consumer import POSITIONS
 from satchel.stores.embedded.ephemeral_memory import MemoryEphemeral
-from satchel.stores.ports.table import Tables
+from satchel.stores.ports.table import Tables, Write
 from satchel.worker import Worker, WorkerPlatform
 from tests.application import PASSWORD
 from tests.features.clicks.streams import (
@@ -126,6 +127,31 @@ async def test_owners_are_told_while_they_look(request: pytest.FixtureRequest) -
         await worker.catch_up()
         told = await hearing.until("stats.changed")
     assert told == {"type": "stats.changed", "total": 1, "today": 1, "day": "2030-04-01"}
+    await ephemeral.close()
+    await store.tables.close()
+
+
+async def test_owners_are_told_once_it_is_stored_and_not_before(request: pytest.FixtureRequest) -> None:
+    store = await open_store(request, MOTO)
+    ephemeral = await MemoryEphemeral.open(clock=store.clock)
+
+    class Slow:
+        """Tables of which the worker's other round is done just before a transaction."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(store.tables, name)
+
+        async def transact(self, writes: Sequence[Write]) -> None:
+            await worker.notify()
+            await store.tables.transact(writes)
+
+    worker = Worker(WorkerPlatform(cast("Tables", Slow()), ephemeral, store.clock, None))
+    async with heard_by(ephemeral, "ann") as hearing:
+        await store_clicks(store, [click_row("bob", iso(NOW), kind="open", owner="ann", target="link", thing="file:1")])
+        await worker.fold_some()
+        await worker.notify()
+        assert (await hearing.until("stats.changed"))["total"] == 1
+    await worker.leave()
     await ephemeral.close()
     await store.tables.close()
 

@@ -132,14 +132,23 @@ class _Counted:
 
 @dataclass(slots=True)
 class Folded:
-    """What has been folded since somebody last asked. It may contain what a cancelled transaction did not store.
+    """What has been folded since somebody last asked, and of whom, once it is stored.
 
-    `seconds_behind` is the age of the newest click in the last fold.
+    `seconds_behind` is the age of the newest click in the last fold. What is `coming` may not be stored yet, and may
+    never be: whoever is told of it too early is not told again.
     """
 
     owners: set[str] = field(default_factory=set[str])
     has_grown: bool = False
     seconds_behind: float = 0.0
+    coming: set[str] = field(default_factory=set[str])
+    is_growing: bool = False
+
+    def settle(self) -> None:
+        """What was coming is stored, or comes again."""
+        self.owners |= self.coming
+        self.has_grown |= self.is_growing
+        self.coming, self.is_growing = set(), False
 
 
 class Fold:
@@ -232,9 +241,9 @@ class Fold:
         later = {scope: at for scope, at in latest.items() if at > self._last.get(scope, "")}
         await note_last(self._tables, later)
         self._last |= later
-        self.folded.owners |= {scope.removeprefix(OWNER_SCOPE) for scope in latest if scope.startswith(OWNER_SCOPE)}
+        self.folded.coming |= {scope.removeprefix(OWNER_SCOPE) for scope in latest if scope.startswith(OWNER_SCOPE)}
         if newest := latest.get(SITE):
-            self.folded.has_grown = True
+            self.folded.is_growing = True
             self.folded.seconds_behind = max(0.0, self._clock() - from_iso(newest))
 
 
