@@ -10,6 +10,9 @@ from satchel.features.rooms.limits import (
     WRONG_CODES_PER_ACCOUNT,
     WRONG_CODES_PER_NETWORK,
 )
+from satchel.features.rooms.model import MAX_PEOPLE
+from satchel.features.rooms.records import MEMBERS
+from satchel.stores.ports.ephemeral import SetAdd, SetRemove
 from tests.application import Caller, Satchel, running_satchel
 from tests.features.rooms.given import guest, hearing, join, joined, opened, people, slug, unhurried
 
@@ -191,6 +194,32 @@ async def test_a_member_cannot_call_themselves_like_the_owner_who_keeps_their_na
         # Also if the owner comes back when the other is there.
         await ann("POST", f"/rooms/{room['room_id']}/leave")
         await joined(ann, room)
+
+
+async def test_nobody_takes_the_name_of_the_owner_or_a_member_while_they_are_away(
+    satchel: Satchel, ann: Caller, bob: Caller
+) -> None:
+    room = await opened(ann)
+    await joined(bob, room)
+    for each in (bob, ann):
+        assert (await each("POST", f"/rooms/{room['room_id']}/leave")).status_code == 204
+    for name in ("ann", "Βob", "Gus"):
+        await joined(await guest(satchel, name), room)
+    for each in (ann, bob):
+        await joined(each, room)
+    assert sorted(await people(ann, room)) == sorted(["ann", "ann (2)", "bob", "Βob (2)", "Gus"])
+
+
+async def test_a_member_for_whom_there_is_no_place_leaves_no_name_behind(
+    satchel: Satchel, ann: Caller, bob: Caller
+) -> None:
+    room = await opened(ann)
+    members, others = MEMBERS(room_id=room["room_id"]), [f"guest-{number}" for number in range(MAX_PEOPLE)]
+    await satchel.stores.ephemeral.together(*(SetAdd(members, each) for each in others))
+    assert slug(await join(bob, room["code"])) == (409, "room-full")
+    await satchel.stores.ephemeral.together(*(SetRemove(members, each) for each in others))
+    await joined(await guest(satchel, "bob"), room)
+    assert sorted(await people(ann, room)) == ["ann", "bob"]
 
 
 async def test_of_guests_who_come_at_once_no_two_have_one_name(satchel: Satchel, ann: Caller) -> None:

@@ -61,6 +61,7 @@ ROOM = _key(
     essential=True,
 )
 PEOPLE = _key("room:{room_id}:people", "hash", "Person id → name, kind, when they joined")
+CALLED = _key("room:{room_id}:called", "hash", "Id of a member who is or was in the room → their name there")
 KNOCKS = _key("room:{room_id}:knocks", "hash", "Person id → who waits to be admitted, since when, from which room")
 REMOVED = _key("room:{room_id}:removed", "set", "Ids of people who were removed", essential=True)
 CHAT = _key("room:{room_id}:chat", "list", "Chat messages, the last first")
@@ -113,8 +114,8 @@ SWEEP = _key(
 EPHEMERAL_KEYS = (
     *(MEMBERS, WHEREABOUTS, FILE_HASH, FILE_NAME, CODE, ROOMS, ENDING, ENDED, REPAIRS, REPAIRED, LISTED),
     *(OWNED, ROOM),
-    *(PEOPLE, KNOCKS, REMOVED, CHAT, FILES, NAMES, BYTES, REFS, FILE_JOURNAL, SHARES, SHARE_LEASE, REPAIR_LEASE),
-    *(OPENED, OPEN_LEASE, SAID),
+    *(PEOPLE, CALLED, KNOCKS, REMOVED, CHAT, FILES, NAMES, BYTES, REFS, FILE_JOURNAL, SHARES),
+    *(SHARE_LEASE, REPAIR_LEASE, OPENED, OPEN_LEASE, SAID),
     *(SEEN, SWEEP),
 )
 

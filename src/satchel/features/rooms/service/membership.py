@@ -20,6 +20,7 @@ from satchel.features.rooms.model import (
     RoomUnknown,
 )
 from satchel.features.rooms.records import (
+    CALLED,
     KNOCKS,
     MEMBERS,
     PEOPLE,
@@ -57,30 +58,31 @@ async def enter(
     rooms: Rooms,
     room_id: RoomId,
     person: Person,
-    people: Mapping[str, bytes],
+    names: Mapping[str, str],
     *,
     is_owner: bool = False,
     is_admitted: bool = False,
 ) -> None:
     """Add a person, then remove them from their previous room, so that a refusal leaves them where they are.
 
-    `people` are those who were in the room a moment ago.
+    `names` are those that were in use in the room a moment ago.
 
     A lock, a removal or the end of the room may have come since the last read, so the step that adds them reads the
     decisive state.
     """
     members, person_id = MEMBERS(room_id=room_id), person.person_id
-    name = person.name if is_owner else _own_name(person, people)
+    name = person.name if is_owner else _own_name(person, names)
     row = PersonRow(name=name, kind=person.kind, joined_at=rooms.now())
-    fields, due, is_removed, is_new, _, size, people, where, _ = await rooms.ephemeral.together(
+    fields, due, is_removed, is_new, size, where, _, _, people, called, *_ = await rooms.ephemeral.together(
         *state_of(room_id),
         SetHas(REMOVED(room_id=room_id), person_id),
         SetAdd(members, person_id),
-        HashPut(PEOPLE(room_id=room_id), {person_id: encode(row)}),
         SetSize(members),
-        HashAll(PEOPLE(room_id=room_id)),
         Get(WHEREABOUTS(person_id=person_id)),
         rooms.changing(room_id),
+        HashPut(PEOPLE(room_id=room_id), {person_id: encode(row)}),
+        *names_of(room_id),
+        *_kept(room_id, person, name, names),
     )
     room = open_room(rooms, room_id, fields, due)
     refusal = why_not(room, person_id, is_removed=is_removed, is_admitted=is_admitted)
@@ -88,31 +90,55 @@ async def enter(
         refusal = RoomFull(f"This room is full ({MAX_PEOPLE} people). Try again later.")
     if refusal is not None:
         if is_new:
-            await rooms.ephemeral.together(*member_removal(room_id, person_id))
+            unkept = () if person_id in names else (HashDelete(CALLED(room_id=room_id), person_id),)
+            await rooms.ephemeral.together(*member_removal(room_id, person_id), *unkept)
         raise refusal
     if not is_owner:
-        row = await _with_own_name(rooms, room_id, person, row, people)
+        row = await _with_own_name(rooms, room_id, person, row, names_in_use(people, called))
     await make_current(rooms, room_id, person_id, row, where)
 
 
 async def _with_own_name(
-    rooms: Rooms, room_id: RoomId, person: Person, row: PersonRow, people: Mapping[str, bytes]
+    rooms: Rooms, room_id: RoomId, person: Person, row: PersonRow, names: Mapping[str, str]
 ) -> PersonRow:
     """Number a person whose name looks like another's in the room.
 
     Each step that writes a name answers all names. So of two people who come with one name at once, the second to
     write sees the first, and takes another name until nobody has it.
     """
-    while (name := _own_name(person, people)) != row.name:
+    while (name := _own_name(person, names)) != row.name:
         row = PersonRow(name=name, kind=row.kind, joined_at=row.joined_at)
-        key = PEOPLE(room_id=room_id)
-        _, people = await rooms.ephemeral.together(HashPut(key, {person.person_id: encode(row)}), HashAll(key))
+        _, people, called, *_ = await rooms.ephemeral.together(
+            HashPut(PEOPLE(room_id=room_id), {person.person_id: encode(row)}),
+            *names_of(room_id),
+            *_kept(room_id, person, name, names),
+        )
+        names = names_in_use(people, called)
     return row
 
 
-def _own_name(person: Person, people: Mapping[str, bytes]) -> str:
-    """The name of a person, with a number if it looks like that of somebody in the room."""
-    taken = {skeleton(decode_person(row).name) for each, row in people.items() if each != person.person_id}
+def names_of(room_id: RoomId) -> tuple[Command[dict[str, bytes]], Command[dict[str, bytes]]]:
+    """What to read for `names_in_use`."""
+    return HashAll(PEOPLE(room_id=room_id)), HashAll(CALLED(room_id=room_id))
+
+
+def names_in_use(people: Mapping[str, bytes], called: Mapping[str, bytes]) -> dict[str, str]:
+    """By person: the names of those in the room, and of members who were, so that no guest comes as one of them."""
+    return {each: name.decode() for each, name in called.items()} | {
+        each: decode_person(row).name for each, row in people.items()
+    }
+
+
+def _kept(room_id: RoomId, person: Person, name: str, names: Mapping[str, str]) -> tuple[Command[Any], ...]:
+    """Keep the name of a member for when they are away; the owner, who comes first, in any case."""
+    if person.kind == "guest" or (len(names) >= 2 * MAX_PEOPLE and person.person_id not in names):
+        return ()
+    return (HashPut(CALLED(room_id=room_id), {person.person_id: name.encode()}),)
+
+
+def _own_name(person: Person, names: Mapping[str, str]) -> str:
+    """The name of a person, with a number if it looks like that of somebody else in the room."""
+    taken = {skeleton(name) for each, name in names.items() if each != person.person_id}
     name, number = person.name, 1
     while skeleton(name) in taken:
         number += 1

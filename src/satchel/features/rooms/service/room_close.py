@@ -11,6 +11,7 @@ from satchel.features.rooms.events import RoomClosed, RoomTurnedAway
 from satchel.features.rooms.model import Ending, PersonId, RoomId
 from satchel.features.rooms.records import (
     BYTES,
+    CALLED,
     CHAT,
     CODE,
     FILE_HASH,
@@ -141,7 +142,8 @@ async def _clear_people(rooms: Rooms, room_id: RoomId, ending: Ending) -> None:
     await tell_people(rooms, members, RoomClosed(room_id=room_id, reason=ending))
     await tell_people(rooms, knocks, RoomTurnedAway(room_id=room_id))
     await clear_current(rooms, room_id, members)
-    await rooms.ephemeral.together(*(Delete(key(room_id=room_id)) for key in (MEMBERS, PEOPLE, KNOCKS, REMOVED, CHAT)))
+    keys = (MEMBERS, PEOPLE, CALLED, KNOCKS, REMOVED, CHAT)
+    await rooms.ephemeral.together(*(Delete(key(room_id=room_id)) for key in keys))
 
 
 async def _clear_files(rooms: Rooms, room_id: RoomId) -> None:

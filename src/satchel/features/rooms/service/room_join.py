@@ -27,6 +27,8 @@ from satchel.features.rooms.service.context import Rooms, find_owned, find_room,
 from satchel.features.rooms.service.membership import (
     enter,
     make_current,
+    names_in_use,
+    names_of,
     remove_member,
     tell_of_leaving,
     tell_people,
@@ -48,8 +50,8 @@ class Joined:
 async def join(rooms: Rooms, person: Person, written: str, *, key: str = "", address: str) -> Joined:
     """Join a room by its code. With the `key` of a whole link, what others have guessed does not matter."""
     room = await find_by_code(rooms, person, written, address)
-    people, is_removed, where = await rooms.ephemeral.together(
-        HashAll(PEOPLE(room_id=room.room_id)),
+    people, called, is_removed, where = await rooms.ephemeral.together(
+        *names_of(room.room_id),
         SetHas(REMOVED(room_id=room.room_id), person.person_id),
         Get(WHEREABOUTS(person_id=person.person_id)),
     )
@@ -65,7 +67,8 @@ async def join(rooms: Rooms, person: Person, written: str, *, key: str = "", add
     if knocks:
         await _knock(rooms, room, person)
         return Joined(room.room_id, is_knocking=True)
-    await enter(rooms, room.room_id, person, people, is_owner=room.owner_id == person.person_id)
+    names = names_in_use(people, called)
+    await enter(rooms, room.room_id, person, names, is_owner=room.owner_id == person.person_id)
     return Joined(room.room_id, is_knocking=False)
 
 
@@ -108,8 +111,8 @@ async def admit(rooms: Rooms, room_id: RoomId, owner_id: PersonId, person_id: Pe
     if where not in ("", room_id, knock.came_from):
         await rooms.ephemeral.run(HashDelete(KNOCKS(room_id=room_id), person_id))
         raise NotFound("This person has joined another room.")
-    people = await rooms.ephemeral.run(HashAll(PEOPLE(room_id=room_id)))
-    await enter(rooms, room_id, Person(person_id, knock.name, knock.kind), people, is_admitted=True)
+    names = names_in_use(*await rooms.ephemeral.together(*names_of(room_id)))
+    await enter(rooms, room_id, Person(person_id, knock.name, knock.kind), names, is_admitted=True)
     await tell_people(rooms, [person_id], RoomAdmitted(room_id=room_id))
 
 
