@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from satchel.config import Settings
 from satchel.edge.api.turns import LIST_BYTES, LISTS_AT_ONCE
-from satchel.edge.http.held_bytes import WORTH_COUNTING_BYTES
+from satchel.edge.http.held_bytes import OVERRUN_PART, WORTH_COUNTING_BYTES
 from satchel.edge.http.limits import Limits
 from satchel.edge.live.live_sockets import Bounds
 from satchel.edge.uploads.body_buffers import BUFFER_BYTES, BUFFERS
@@ -50,6 +50,7 @@ def memory_parts() -> list[Part]:
         Part("the program and what it has loaded", 1, PROGRAM_BYTES, "", grows=False),
         Part("connections, and what is not worth counting of each", limits.connections, _connection(), "503 `busy`"),
         Part("what connections hold together", limits.held_bytes, 1, "the connection is ended"),
+        Part("what is left of connections that are being ended", limits.held_bytes // OVERRUN_PART, 1, "the same"),
         Part("live connections and other websockets", limits.websockets, WEBSOCKET_BYTES, "503 `busy`"),
         Part("events that live connections have not heard", 1, MAX_BEHIND_BYTES, "`resync`", grows=False),
         Part("short-lived state; a part of it is drop's", MAX_BYTES, 1, "507 `out-of-space`"),

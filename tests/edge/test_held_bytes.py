@@ -1,6 +1,8 @@
 """What strangers can make the server hold is bounded, and they alone lose their connections when it is too much."""
 
 import asyncio
+import gc
+from collections.abc import Generator
 from contextlib import AsyncExitStack
 
 import pytest
@@ -12,6 +14,8 @@ from websockets.frames import Frame, Opcode
 from satchel.edge.api.endpoints import Body
 from satchel.edge.http.held_bytes import HeldBytes
 from satchel.edge.http.limits import Limits
+from satchel.edge.http.protocol import HttpProtocol
+from satchel.edge.http.response import RequestCycle
 from tests.edge.given import Edge, Wire, serving, slug, wire
 
 MEGABYTE = 1024 * 1024
@@ -80,6 +84,82 @@ def test_who_holds_the_most_goes_first_and_the_largest_of_theirs() -> None:
     held.note(small, 0)
     held.note(big, 0)
     assert held.total == 0
+
+
+def test_what_is_left_of_those_who_had_to_go_counts_until_they_are_gone() -> None:
+    held = HeldBytes(100)
+    several = [Known("two") for _ in range(4)]
+    for each in several:
+        held.note(each, 30)
+    assert held.is_overrun_by(several[0])
+    assert not held.is_overrun_by(Known("one"))
+    for each in several:
+        held.gone(each)
+    assert (held.total, held.ending, held.is_overrun_by(several[0])) == (0, 0, False)
+
+
+async def test_heads_of_requests_under_way_cost_the_network_that_sends_them(large: Edge) -> None:
+    """A body that never comes keeps the head of its request; sixty kilobytes of it were counted nowhere."""
+    long_heads = b"".join(b"x%d: %b\r\n" % (number, b"y" * 600) for number in range(90))
+    head = (POST % 100)[:-2] + long_heads + b"\r\n{"
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(serving(large.app(), Limits(held_bytes=MEGABYTE)))
+        stalled = [await stranger(stack, port) for _ in range(30)]
+        for each in stalled:
+            await each.send(head)
+        honest = await stack.enter_async_context(wire(port))
+        await honest.send(POST % 14, b'{"text": "ab"}')
+        assert (await honest.answer()).body == b"2"
+        ended = await asyncio.gather(*(asyncio.wait_for(each.ended(), 1) for each in stalled), return_exceptions=True)
+        assert sum(not isinstance(each, TimeoutError) for each in ended) >= 15
+
+
+async def test_heads_of_websockets_cost_the_network_that_sends_them(large: Edge) -> None:
+    large.live = listener
+    long_heads = {f"x{number}": "y" * 600 for number in range(90)}
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(serving(large.app(), Limits(held_bytes=MEGABYTE)))
+        address = f"ws://127.0.0.1:{port}/api/v1/live"
+        honest = await stack.enter_async_context(connect(address, proxy=None))
+        many = [
+            await stack.enter_async_context(
+                connect(address, proxy=None, local_addr=("127.0.0.2", 0), additional_headers=long_heads)
+            )
+            for _ in range(12)
+        ]
+        while sum(each.transport.is_closing() for each in many) < 6:
+            await asyncio.sleep(0.05)
+        await (await honest.ping())
+
+
+@pytest.fixture
+def uncollected() -> Generator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def connections() -> int:
+    return sum(type(each) in (HttpProtocol, RequestCycle) for each in gc.get_objects())
+
+
+@pytest.mark.usefixtures("uncollected")
+async def test_of_a_connection_that_has_ended_nothing_waits_for_the_collection_of_garbage(large: Edge) -> None:
+    """Strangers who came and went with half requests left 600 MB behind in less than a minute."""
+    large.live = listener
+    async with serving(large.app()) as port:
+        before = connections()
+        for sent in (LARGE[:-2], LARGE, POST % 100 + b"{", SMALL * 3):
+            async with wire(port) as stranger:
+                await stranger.send(sent)
+                if sent in (LARGE, SMALL * 3):
+                    await stranger.answer()
+                await asyncio.sleep(0.05)
+        async with connect(f"ws://127.0.0.1:{port}/api/v1/live", proxy=None):
+            pass
+        await asyncio.sleep(0.2)
+        assert connections() == before
 
 
 async def test_answers_that_a_network_does_not_read_cost_that_network(large: Edge) -> None:

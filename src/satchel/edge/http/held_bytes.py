@@ -1,15 +1,26 @@
 """What connections make the server hold, in bytes, and who has to go when that is too much.
 
-Each connection enters what it holds: a half request, a body that nobody has asked for yet or that has to be whole, and
-what it was answered and does not take. All of that has one bound. Past it, connections of the network that holds the
-most are ended, the largest first, so that whoever makes the server hold much takes only their own share.
+Each connection enters what it holds: a half request, the head of one that is being answered, a body that nobody has
+asked for yet or that has to be whole, and what it was answered and does not take. All of that has one bound. Past it,
+connections of the network that holds the most are ended, the largest first, so that whoever makes the server hold much
+takes only their own share.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Protocol
 
 # Less of one connection is not worth counting: all connections together hold little then.
 WORTH_COUNTING_BYTES = 4 * 1024
+# Of the bound, so much may be left of connections that are being ended.
+OVERRUN_PART = 4
+# What a header takes in memory besides its bytes.
+_HEADER_BYTES = 180
+
+
+def bytes_of_head(headers: Sequence[tuple[bytes, bytes]]) -> int:
+    """What the head of a request takes for as long as it is answered."""
+    return len(headers) * _HEADER_BYTES + sum(len(name) + len(value) for name, value in headers)
 
 
 class Holder(Protocol):
@@ -25,18 +36,35 @@ class Holder(Protocol):
 
 
 class HeldBytes:
-    """The bytes that each connection holds, and their sum."""
+    """The bytes that each connection holds, and their sum. `ending` are those of connections that are being ended."""
 
-    __slots__ = ("_held", "_limit", "total")
+    __slots__ = ("_ending", "_ending_networks", "_held", "_limit", "ending", "total")
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._held: dict[Holder, int] = {}
-        self.total = 0
+        self._ending: dict[Holder, int] = {}
+        self._ending_networks: set[str] = set()
+        self.total = self.ending = 0
 
     @property
     def is_half_full(self) -> bool:
         return self.total > self._limit // 2
+
+    def is_overrun_by(self, holder: Holder) -> bool:
+        """Whether much is left of connections that are being ended, and this is of the same network.
+
+        To end one takes a turn of the loop or two, and thousands can send at one moment. Until it is over, nothing more
+        is taken from there that is worth counting.
+        """
+        return self.ending > self._limit // OVERRUN_PART and holder.network() in self._ending_networks
+
+    def gone(self, holder: Holder) -> None:
+        """The connection has ended, and holds nothing any more."""
+        self.note(holder, 0)
+        self.ending -= self._ending.pop(holder, 0)
+        if not self._ending:
+            self._ending_networks.clear()
 
     def note(self, holder: Holder, count: int) -> None:
         """What this connection holds now, instead of what it held before."""
@@ -59,5 +87,9 @@ class HeldBytes:
                 if self.total <= enough:
                     return
                 if networks[each] == network:
-                    self.total -= self._held.pop(each)
+                    count = self._held.pop(each)
+                    self.total -= count
+                    self.ending += count - self._ending.pop(each, 0)
+                    self._ending[each] = count
+                    self._ending_networks.add(network)
                     each.abandon()

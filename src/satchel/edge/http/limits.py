@@ -17,8 +17,8 @@ class Limits:
     headers: int = 100
     # Requests sent before earlier ones were answered.
     pipelined: int = 64
-    # What connections hold together: half requests, bodies under way, answers that nobody takes.
-    held_bytes: int = 48 * 1024 * 1024
+    # What connections hold together: half requests, heads and bodies under way, answers that nobody takes.
+    held_bytes: int = 38 * 1024 * 1024
     head_seconds: float = 20
     keep_alive_seconds: int = 30
     # A request ends when nothing of its body arrives, or nothing of its answer is taken, for so long.

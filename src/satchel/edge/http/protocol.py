@@ -128,7 +128,7 @@ class HttpProtocol(asyncio.Protocol):
                 cycle.connection_lost()
         self._pipeline.clear()
         self.resume_writing()
-        self.state.held.note(self, 0)
+        self.state.held.gone(self)
         self._let_go()
 
     def eof_received(self) -> None:
@@ -171,6 +171,10 @@ class HttpProtocol(asyncio.Protocol):
         elif self._running is None:
             self._watch_head()
         self.count_held()
+        if self._in_head and self._held_bytes and self.state.held.is_overrun_by(self):
+            self._parser = _new_parser(self)
+            self._url, self._headers = b"", []
+            self.transport.abort()
 
     # Called by httptools while it is fed.
 
@@ -227,7 +231,13 @@ class HttpProtocol(asyncio.Protocol):
             "client": self._client,
             "extensions": self._extensions,
         }
-        cycle = self._cycle = RequestCycle(self, scope, keep_alive=keep_alive)
+        self._headers = []
+        cycle = RequestCycle(self, scope, keep_alive=keep_alive)
+        if cycle.held_bytes > WORTH_COUNTING_BYTES and self.state.held.is_overrun_by(self):
+            self.transport.abort()
+            # The parser stops here.
+            raise ValueError
+        self._cycle = cycle
         if self._running is None:
             self._start(cycle)
         else:
@@ -240,6 +250,10 @@ class HttpProtocol(asyncio.Protocol):
     def on_body(self, body: bytes) -> None:
         cycle = self._cycle
         if self._upgrades or cycle is None:
+            return
+        if self.state.held.is_overrun_by(self):
+            cycle.connection_lost()
+            self.transport.abort()
             return
         unread = cycle.add_body(body)
         if unread > _UNREAD_BODY_BYTES or (unread and self.state.held.is_half_full):
@@ -270,13 +284,13 @@ class HttpProtocol(asyncio.Protocol):
 
     def count_held(self) -> None:
         """Enter what the server holds for this connection, if that is worth it."""
-        held = self._unsent_bytes + len(self._pipeline) * _WAITING_REQUEST_BYTES
+        held = self._unsent_bytes
         if self._in_head:
             held += self._head_bytes
-        if self._cycle is not None:
-            held += self._cycle.held_bytes
-        if self._running is not None and self._running is not self._cycle:
+        if self._running is not None:
             held += self._running.held_bytes
+        for waiting in self._pipeline:
+            held += waiting.held_bytes + _WAITING_REQUEST_BYTES
         if held < WORTH_COUNTING_BYTES:
             held = 0
         if held != self._held_bytes and self in self.state.connections:
@@ -291,6 +305,8 @@ class HttpProtocol(asyncio.Protocol):
 
     def response_complete(self) -> None:
         """Go on with the next request, or wait for one."""
+        if self._cycle is self._running:
+            self._cycle = None
         self._running = None
         self.state.answering.discard(self)
         self.count_held()
@@ -386,22 +402,20 @@ class HttpProtocol(asyncio.Protocol):
             # Two protocols cannot share a connection, and the answer to an earlier request is still under way.
             self.transport.close()
             return
+        if self.state.held.is_overrun_by(self) and len(data) > WORTH_COUNTING_BYTES:
+            self.transport.abort()
+            return
         websockets = self.state.websockets
         if len(websockets) >= self.limits.websockets or websockets.are_kept_from(self):
             self._refuse(Busy("This server has reached its limit of live connections. Try again in a moment."))
             return
         self.state.connections.discard(self)
-        self.state.held.note(self, 0)
+        self.state.held.gone(self)
         protocol = WebsocketProtocol(self.state)
         self.transport.set_protocol(protocol)
         protocol.connection_made(self.transport)
         protocol.data_received(data)
         self._let_go()
-
-    def _let_go(self) -> None:
-        """Of what refers to this object. Else only the collection of garbage, which is seldom, would free it."""
-        del self._parser
-        self._cycle = self._timer = None
 
     def _check_head(self) -> None:
         limits = self.limits
@@ -444,6 +458,16 @@ class HttpProtocol(asyncio.Protocol):
         self._lingering_bytes += len(data)
         if self._lingering_bytes > self.limits.linger_bytes:
             self.transport.abort()
+
+    def _let_go(self) -> None:
+        """Forget what knows this connection in turn, at its end.
+
+        Else nothing would be freed before the next collection of garbage, and strangers open and close connections
+        faster than that comes.
+        """
+        self._cycle = self._running = self._timer = None
+        self._headers = []
+        del self._parser
 
     def _watch_head(self) -> None:
         """Wait for the head of a request, counted from its first byte."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from starlette.requests import ClientDisconnect
 
 from satchel.edge.http.extensions import BREAK_OFF, KEEPS_BODY, SPLICE, WHOLE, ZERO_COPY
+from satchel.edge.http.held_bytes import bytes_of_head
 from satchel.edge.http.limits import Limits
 from satchel.edge.http.problems import TooSlow
 from satchel.edge.http.sendfile import send_file
@@ -77,6 +78,7 @@ class RequestCycle:
         "_disconnected",
         "_given_bytes",
         "_head",
+        "_head_bytes",
         "_left_bytes",
         "_lingers",
         "_more_body",
@@ -100,6 +102,7 @@ class RequestCycle:
         self.response_complete = False
         self.connection = connection
         self._disconnected = False
+        self._head_bytes = bytes_of_head(scope["headers"])
         # The body: what has come and was not asked for yet, whether more will, and whether its end was told.
         self._pieces: list[bytes] = []
         self._buffered_bytes = self._given_bytes = 0
@@ -130,8 +133,8 @@ class RequestCycle:
 
     @property
     def held_bytes(self) -> int:
-        """What of the body is in memory: what waits, and what the application was given last, or has to keep."""
-        return 0 if self.response_complete else self._buffered_bytes + self._given_bytes
+        """What of the request is in memory: its head, and of its body what waits, was given last, or has to be kept."""
+        return 0 if self.response_complete else self._head_bytes + self._buffered_bytes + self._given_bytes
 
     def add_body(self, piece: bytes) -> int:
         """Keep a piece of the body; answers how many bytes wait to be asked for."""

@@ -18,7 +18,7 @@ from websockets.frames import Close, Frame, Opcode
 from websockets.http11 import Request, Response
 from websockets.server import ServerProtocol
 
-from satchel.edge.http.held_bytes import WORTH_COUNTING_BYTES
+from satchel.edge.http.held_bytes import WORTH_COUNTING_BYTES, bytes_of_head
 from satchel.edge.http.response import STATUS_LINES
 from satchel.edge.http.server_state import ServerState, address_of, write_at_once
 from satchel.stores.patterns.throttle import networks_of
@@ -36,6 +36,8 @@ _EXTENSIONS: dict[str, dict[str, Any]] = {"websocket.http.response": {}}
 _NO_CODE, _ABNORMAL, _INTERNAL, _RESTART = 1005, 1006, 1011, 1012
 # What may wait for a client that asks for more than it takes, such as pongs.
 _UNTAKEN_BYTES = 64 * 1024
+# A websocket keeps its head as it came, as text and as bytes; that of a browser is in what each of them takes anyway.
+_COPIES_OF_HEAD = 3
 # So long a client has to answer that the connection is closed.
 _CLOSE_SECONDS = 10.0
 
@@ -66,7 +68,7 @@ class WebsocketProtocol(asyncio.Protocol):
         self._fragments: list[bytes | bytearray | memoryview] = []
         self._is_text = False
         self._client: tuple[str, int] | None = None
-        self._unread_bytes = self._held_bytes = 0
+        self._unread_bytes = self._held_bytes = self._head_bytes = 0
         self._read_paused = False
         self._writable = asyncio.Event()
         self._writable.set()
@@ -83,7 +85,7 @@ class WebsocketProtocol(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 -- why makes no difference
         self.state.websockets.discard(self)
-        self.state.held.note(self, 0)
+        self.state.held.gone(self)
         self._is_lost = True
         for timer in self._timers.values():
             timer.cancel()
@@ -167,6 +169,7 @@ class WebsocketProtocol(asyncio.Protocol):
             "client": self._client,
             "extensions": _EXTENSIONS,
         }
+        self._head_bytes = max(0, bytes_of_head(self._scope["headers"]) - WORTH_COUNTING_BYTES) * _COPIES_OF_HEAD
         self._tell({"type": "websocket.connect"})
         self._task = self._loop.create_task(self._run())
         self.state.tasks.add(self._task)
@@ -378,8 +381,10 @@ class WebsocketProtocol(asyncio.Protocol):
     # Means.
 
     def _count_held(self) -> None:
-        """Enter what the server holds for this client: half frames, what nobody asked for or takes."""
-        held = len(self._websocket.reader.buffer) + sum(map(len, self._fragments)) + self._unread_bytes
+        """Enter what the server holds for this client: a long head, half frames, what nobody asked for or takes."""
+        held = (
+            self._head_bytes + len(self._websocket.reader.buffer) + sum(map(len, self._fragments)) + self._unread_bytes
+        )
         if not self._writable.is_set():
             held += self.transport.get_write_buffer_size()
         if held < WORTH_COUNTING_BYTES:
