@@ -1,6 +1,6 @@
 // Fetches and hashes in a worker, so that a large file does not block the page.
+import { Sha256 } from '$lib/api/sha256';
 import { crc32 } from './crc32';
-import { Sha256 } from './sha256';
 
 /** Bytes from an address of the server, or a file of the device; and the challenge that they are to answer. */
 export type Task = ({ url: string } | { file: Blob }) & { challenge: string };
