@@ -31,6 +31,7 @@ from satchel.media.score_pages import MOST_CHILDREN as MOST_SCORE_CHILDREN
 from satchel.slices import SLICES
 from satchel.stores.disk_room import RESERVED_BYTES
 from satchel.stores.embedded.ephemeral_memory import MAX_BYTES
+from satchel.stores.patterns import guess_lane
 from satchel.stores.patterns.throttle import GuessThrottle
 from satchel.stores.ports.table import MAX_PAGE_ITEMS, PAGE_BYTES
 from tools.memory_sum import MIB, memory_parts, most_bytes
@@ -42,7 +43,7 @@ _CONNECTIONS = {
     "head_bytes": "Bytes of request line and headers; 431 `headers-too-large`",
     "headers": "Headers of a request; 431 `headers-too-large`",
     "pipelined": "Requests sent before earlier ones were answered; the connection is ended",
-    "held_bytes": "Bytes that all connections hold: half requests, bodies under way, answers that are not taken. "
+    "held_bytes": "Bytes that all connections hold: half requests, heads and bodies under way, answers not taken. "
     "Beyond it, connections of the network that holds the most are ended, the largest first",
     "head_seconds": "Seconds for the headers to arrive; 408 `too-slow`",
     "keep_alive_seconds": "Seconds that an idle connection is kept",
@@ -145,6 +146,8 @@ def limits_page(notice: str) -> Iterator[str]:
     yield "- A network is an IPv4 address. Of IPv6, a /64 has a limit once, the /56 around it four times,"
     yield "  the /48 sixteen times."
     yield f"- Past the limit of an account or a link, each network has {GuessThrottle.FEW} attempts at it."
+    yield f"- Past the limits of a link's password, one more is tried every {guess_lane.EVERY.seconds} seconds for each"
+    yield f"  network, with a proof of work of {guess_lane.BITS} bits; the other answers are 429 `work-needed`."
     yield "- Past the limits of room codes, guests without the key of a link knock."
     yield "  Past the higher one they are refused.\n"
     yield "| slice | what | at most | within | per |"

@@ -23,7 +23,7 @@ from satchel.features.shelf import SHELF
 from satchel.features.shelf.adapters import AskingFolders, ShelfFiles, ShelfUsage
 from satchel.features.transfers import TRANSFERS
 from satchel.media import records as media
-from satchel.stores.patterns import throttle
+from satchel.stores.patterns import guess_lane, throttle
 from satchel.stores.schema import durable_prefixes, is_one_of
 
 SLICES = (ACCOUNTS, SHELF, ROOMS, TRANSFERS, LINKS, CLICKS, DROP, ALBUMS, SCORES)
@@ -32,7 +32,7 @@ SLICES = (ACCOUNTS, SHELF, ROOMS, TRANSFERS, LINKS, CLICKS, DROP, ALBUMS, SCORES
 EPHEMERAL_KEYS = (
     *(
         key
-        for each in (chores, health, identity, live, media, outbox, throttle, uploads)
+        for each in (chores, guess_lane, health, identity, live, media, outbox, throttle, uploads)
         for key in each.EPHEMERAL_KEYS
     ),
     *(key for each in SLICES for key in each.ephemeral_keys),

@@ -153,6 +153,20 @@ def test_before_the_password_not_even_the_name_is_told(server: ServerProcess, op
     assert downloaded(page, lambda: press(page, "Download")).read_bytes() == b"at nine"
 
 
+def test_where_somebody_has_guessed_the_right_password_gets_in_by_a_proof_of_work(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    giver = Giver(server, "Cleo")
+    link = giver.give("file", giver.put("plan.txt", b"at ten"), password="open sesame")
+    while server.client.post(f"/api/v1/open/{link['token']}/enter", json={"password": "x"}).status_code != 429:
+        pass
+    page = open_page(may_fail=True)
+    open_link(page, link, "A file")
+    page.get_by_label("Password", exact=True).fill("open sesame")
+    press(page, "Open")
+    expect(page.get_by_role("heading", level=1)).to_have_text("plan.txt", timeout=30_000)
+
+
 def test_of_two_who_want_the_only_download_one_gets_it(server: ServerProcess, open_page: OpenPage) -> None:
     giver = Giver(server, "Dov")
     link = giver.give("file", giver.put("ticket.txt", b"row 5"), downloads=1)

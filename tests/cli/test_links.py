@@ -130,6 +130,17 @@ def test_a_password_is_taken_from_the_environment_or_typed_unseen(owner: Person,
     assert not again.json["has_password"]
 
 
+def test_where_somebody_has_guessed_the_right_password_gets_in_by_a_proof_of_work(
+    owner: Person, stranger: Person, server: ServerProcess
+) -> None:
+    link = given(owner, "violin.pdf", "--password", **PASSWORD)
+    enter = f"/api/v1/open/{link['address'].rpartition('/')[2]}/enter"
+    while server.client.post(enter, json={"password": "guessed"}).status_code != 429:
+        pass
+    ran = fetched(stranger, link, **PASSWORD)
+    assert "Waiting for a turn" in ran.err
+
+
 def test_files_that_are_asked_for_arrive_in_the_folder_and_no_more_than_that(owner: Person, stranger: Person) -> None:
     link = given(owner, "--ask", "Band/old", "--up-to", "10kB", "--password", **PASSWORD)
     assert (link["thing"]["kind"], link["max_bytes"]) == ("request", 10_000)

@@ -5,8 +5,10 @@ import hashlib
 from datetime import timedelta
 from typing import Any
 
+import httpx
 import pytest
 
+from satchel.cli.engine.http.guess_work import solve
 from satchel.features.accounts.service.passwords import Cost, Passwords
 from satchel.features.links.limits import (
     DOWNLOADS_PER_PAIR,
@@ -15,9 +17,10 @@ from satchel.features.links.limits import (
     WRONG_PASSWORDS_PER_PAIR,
 )
 from satchel.features.links.service.passes import LIFETIME
+from satchel.stores.patterns import guess_lane
 from tests.application import Caller, Satchel
 from tests.features.links.given import CONTENT, changed, given, given_file, given_folder, slug
-from tests.features.links.visiting import AGENT, PREVIEWER, counted, figures, visitor
+from tests.features.links.visiting import AGENT, PREVIEWER, Visitor, counted, figures, visitor
 from tests.features.shelf.given import made
 from tests.features.transfers.given import a_guest
 
@@ -182,8 +185,8 @@ async def test_a_password_tried_a_thousand_times_is_not_found_out(satchel: Satch
     answers = [await guesser.enter(f"wrong {number}") for number in range(1000)]
     told = [slug(each)[1] for each in answers]
     assert told.count("link-password-wrong") == WRONG_PASSWORDS_PER_PAIR.times
-    assert told.count("too-many") == 1000 - WRONG_PASSWORDS_PER_PAIR.times
-    assert slug(await guesser.enter(RIGHT)) == (429, "too-many")
+    assert told.count("work-needed") == 1000 - WRONG_PASSWORDS_PER_PAIR.times
+    assert slug(await guesser.enter(RIGHT)) == (429, "work-needed")
     # Elsewhere the password still opens the link.
     await visitor(satchel, link, "198.51.100.2").entered(RIGHT)
     satchel.clock.advance(timedelta(minutes=15))
@@ -200,7 +203,7 @@ async def test_many_networks_that_guess_keep_nobody_out_who_knows_the_password(s
     assert told.count("link-password-wrong") == WRONG_PASSWORDS_PER_LINK.times
     late = visitor(satchel, link, "203.0.113.8")
     told = [slug(await late.enter("wrong"))[1] for _ in range(5)]
-    assert told == ["link-password-wrong"] * 3 + ["too-many"] * 2
+    assert told == ["link-password-wrong"] * 3 + ["work-needed"] * 2
     await visitor(satchel, link, "203.0.113.9").entered(RIGHT)
 
 
@@ -239,7 +242,71 @@ async def test_a_guess_among_many_at_once_is_worth_nothing(satchel: Satchel, ann
     guesser = visitor(satchel, link)
     tried = [f"wrong {number}" for number in range(30)] + [RIGHT]
     answers = await asyncio.gather(*(guesser.enter(each) for each in tried))
-    assert slug(answers[-1]) == (429, "too-many")
+    assert slug(answers[-1]) == (429, "work-needed")
+
+
+async def guessed_out(satchel: Satchel, link: dict[str, Any], address: str = "203.0.113.7") -> Visitor:
+    """Somebody who has used up the guesses of their network."""
+    guesser = visitor(satchel, link, address)
+    for _ in range(WRONG_PASSWORDS_PER_PAIR.times):
+        assert slug(await guesser.enter("wrong")) == (403, "link-password-wrong")
+    return guesser
+
+
+def solved(refused: httpx.Response) -> str:
+    assert slug(refused) == (429, "work-needed")
+    return solve(refused.json()["challenge"], refused.json()["bits"])
+
+
+async def test_beside_a_guesser_the_right_password_opens_a_link_after_some_seconds(
+    satchel: Satchel, ann: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guess_lane, "BITS", 10)
+    link = await given_file(satchel, ann, password=RIGHT)
+    guesser = await guessed_out(satchel, link)
+    # The guesser is the first in the lane, and wrong again.
+    assert slug(await guesser.enter("wrong", work=solved(await guesser.enter("wrong"))))[1] == "link-password-wrong"
+    someone = visitor(satchel, link)
+    refused = await someone.enter(RIGHT)
+    waits = await someone.enter(RIGHT, work=solved(refused))
+    assert 0 < int(waits.headers["retry-after"]) <= guess_lane.EVERY.total_seconds()
+    satchel.clock.advance(guess_lane.EVERY)
+    assert (await someone.enter(RIGHT, work=solved(waits))).status_code == 200
+
+
+async def test_in_the_lane_of_guessers_there_is_one_guess_at_a_time_however_many_work(
+    satchel: Satchel, ann: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guess_lane, "BITS", 10)
+    link, other = [await given_file(satchel, ann, password=RIGHT) for _ in range(2)]
+    guesser = await guessed_out(satchel, link)
+    works = [solved(await guesser.enter("wrong")) for _ in range(8)]
+    for _ in range(2):
+        answers = await asyncio.gather(*(guesser.enter("wrong", work=work) for work in works[:4]))
+        told = [slug(answer)[1] for answer in answers]
+        assert sorted(told) == ["link-password-wrong"] + ["work-needed"] * 3
+        satchel.clock.advance(guess_lane.EVERY)
+        # What was used is worth nothing, and neither is what belongs to another link or comes too late.
+        assert slug(await guesser.enter(RIGHT, work=works[0])) == (429, "work-needed")
+        works = works[4:]
+    assert slug(await (await guessed_out(satchel, other)).enter(RIGHT, work=solved(await guesser.enter(RIGHT)))) == (
+        429,
+        "work-needed",
+    )
+    late = solved(await guesser.enter(RIGHT))
+    satchel.clock.advance(guess_lane.LASTS)
+    assert slug(await guesser.enter(RIGHT, work=late)) == (429, "work-needed")
+
+
+async def test_when_many_networks_guess_all_that_are_out_of_guesses_share_one_lane(
+    satchel: Satchel, ann: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guess_lane, "BITS", 10)
+    link = await given_file(satchel, ann, password=RIGHT)
+    guessers = [await guessed_out(satchel, link, f"198.51.{number}.1") for number in range(10)]
+    works = [solved(await each.enter("wrong")) for each in guessers]
+    answers = [await each.enter("wrong", work=work) for each, work in zip(guessers, works, strict=True)]
+    assert [slug(answer)[1] for answer in answers].count("link-password-wrong") == 1
 
 
 async def test_a_pass_is_good_for_twelve_hours(satchel: Satchel, ann: Caller) -> None:

@@ -49,8 +49,9 @@ class Visitor:
             options["params"] = {"pass": self.shown, **options.get("params", {})}
         return await self.caller(method, f"/open/{self.token}{path}", headers=headers, **options)
 
-    async def enter(self, password: str | None = None) -> httpx.Response:
-        answer = await self("POST", "/enter", json={} if password is None else {"password": password})
+    async def enter(self, password: str | None = None, *, work: str = "") -> httpx.Response:
+        headers = {"satchel-work": work} if work else {}
+        answer = await self("POST", "/enter", json={} if password is None else {"password": password}, headers=headers)
         if answer.is_success:
             self.shown = answer.json()["pass"]
         return answer
@@ -153,7 +154,7 @@ async def links_on(satchel: Satchel) -> AsyncGenerator[Links]:
         visitors=Visitors(stores.tables, clock),
         events=events,
         outbox=outbox,
-        limits=LinkLimits(stores.ephemeral),
+        limits=LinkLimits(stores.ephemeral, Signer(b"s" * 32), clock),
     )
     outbox.ends[LINKS] = partial(end_interrupted, links)
     try:

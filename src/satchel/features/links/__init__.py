@@ -50,7 +50,7 @@ def _make(
         passwords=passwords,
         figures=figures,
         visitors=visitors,
-        limits=LinkLimits(platform.stores.ephemeral),
+        limits=LinkLimits(platform.stores.ephemeral, platform.signer, platform.clock),
         events=platform.events,
         outbox=platform.outbox,
     )

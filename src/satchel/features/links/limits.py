@@ -2,7 +2,10 @@
 
 from datetime import timedelta
 
+from satchel.kernel.clock import Clock
 from satchel.kernel.errors import TooMany
+from satchel.kernel.signature import Signer
+from satchel.stores.patterns.guess_lane import GuessLane
 from satchel.stores.patterns.throttle import (
     GUESSING_WINDOW,
     GuessThrottle,
@@ -18,7 +21,7 @@ UNKNOWN_LINKS_PER_NETWORK = Limit("link", 30, GUESSING_WINDOW, per="network", ab
 # Of a word, which can be guessed, right ones are refused as well; of whoever is signed in, by their own guesses alone.
 UNKNOWN_LINKS_PER_ACCOUNT = Limit("link-account", 60, GUESSING_WINDOW, per="account", about="links that do not exist")
 # One network can neither guess the password of a link nor lock everybody else out. Above the limit of a link, each
-# network has three attempts instead of ten.
+# network has three attempts instead of ten. Then there is a lane for those beside a guesser.
 WRONG_PASSWORDS_PER_PAIR = Limit("link-pair", 10, GUESSING_WINDOW, per="link and network", about="wrong passwords")
 WRONG_PASSWORDS_PER_LINK = Limit("link-password", 100, GUESSING_WINDOW, per="link", about="wrong passwords")
 # More than a school of thousands opens one link. Beyond it a visitor still gets everything, and is counted no more.
@@ -38,10 +41,11 @@ LIMITS = (
 class LinkLimits:
     """Tokens that no link has, from one network; wrong passwords of a link, from one network and from all."""
 
-    def __init__(self, ephemeral: Ephemeral) -> None:
+    def __init__(self, ephemeral: Ephemeral, signer: Signer, clock: Clock) -> None:
         self._tokens = NetworkThrottle(ephemeral, UNKNOWN_LINKS_PER_NETWORK)
         self._tokens_of_account = UNKNOWN_LINKS_PER_ACCOUNT.on(ephemeral)
-        self._passwords = GuessThrottle(ephemeral, WRONG_PASSWORDS_PER_PAIR, WRONG_PASSWORDS_PER_LINK)
+        guesses = GuessThrottle(ephemeral, WRONG_PASSWORDS_PER_PAIR, WRONG_PASSWORDS_PER_LINK)
+        self.passwords = GuessLane(guesses=guesses, ephemeral=ephemeral, signer=signer, clock=clock)
         self._visits = VISITS_PER_PAIR.on(ephemeral)
         self._downloads = DOWNLOADS_PER_PAIR.on(ephemeral)
 
@@ -67,13 +71,6 @@ class LinkLimits:
         else:
             await self._tokens.add(address)
             await self._tokens_of_account.count(member_id)
-
-    async def check_password(self, token: str, address: str) -> None:
-        """Before a password is compared, and again before a right one is honoured: many may be tried at once."""
-        await self._passwords.check(token, address)
-
-    async def count_password(self, token: str, address: str) -> None:
-        await self._passwords.count(token, address)
 
 
 async def _is_within(throttle: Throttle, link_id: str, address: str) -> bool:

@@ -146,6 +146,11 @@ class GuessThrottle:
         total = await self._overall.add(thing, 0)
         await self._pairs.check_shares(_pairs(thing, address), self.FEW if total >= self._many else None)
 
+    async def share_of(self, thing: str, address: str) -> str:
+        """Whose share guesses from there are: that of their widest network, or of all when all have made many."""
+        total = await self._overall.add(thing, 0)
+        return thing if total >= self._many else f"{thing} {networks_of(address)[-1][0]}"
+
     async def forgive(self, thing: str, address: str) -> None:
         """Take back the last guess, which was right, and forget the wrong ones from there."""
         await self._overall.add(thing, -1)

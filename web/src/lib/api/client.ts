@@ -4,7 +4,10 @@ import { Problem, problemFrom, unreachable } from './problems';
 import type { paths } from './schema';
 import { ending, silence } from './silence.svelte';
 
-export const http = createClient<paths>({ fetch: renewing });
+// With turns of some seconds, about a minute.
+const MOST_PROOFS = 12;
+
+export const http = createClient<paths>({ fetch: working });
 
 type Answer<Data> = { data?: Data; error?: unknown; response: Response };
 
@@ -21,6 +24,28 @@ export async function ask<Data>(call: Promise<Answer<Data>>): Promise<Data> {
   if (response.ok) return answer.data as Data;
   throw problemFrom(response.status, response.headers.get('content-type'), answer.error);
 }
+
+/** `renewing`, but where others have guessed too often, with a proof of work. */
+async function working(request: Request): Promise<Response> {
+  let asking = request;
+  for (let round = 0; ; round++) {
+    const again = asking.clone();
+    const response = await renewing(asking);
+    if (response.status !== 429 || round === MOST_PROOFS) return response;
+    const { type, challenge, bits } = (await response.clone().json()) as WorkNeeded;
+    if (!type?.endsWith('#work-needed')) return response;
+    const { solve } = await import('./work');
+    const seconds = Number(response.headers.get('retry-after') ?? 1);
+    const [work] = await Promise.all([
+      solve(challenge, bits),
+      new Promise((resolve) => setTimeout(resolve, seconds * 1000)),
+    ]);
+    again.headers.set('satchel-work', work);
+    asking = again;
+  }
+}
+
+type WorkNeeded = { type?: string; challenge: string; bits: number };
 
 /** `fetch`, but an expired access token is renewed and the request is sent again. */
 export async function renewing(asked: Request): Promise<Response> {

@@ -34,6 +34,17 @@ export class Sha256 {
 
   /** The digest in hexadecimal; after that no more bytes can come. */
   hex(): string {
+    this.#finish();
+    return Array.from(this.#state, (word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
+  }
+
+  /** The first 32 bits of the digest as a number; after that no more bytes can come. */
+  firstWord(): number {
+    this.#finish();
+    return (this.#state[0] as number) >>> 0;
+  }
+
+  #finish(): void {
     const bits = this.#length * 8;
     const end = new Uint8Array(this.#resting < 56 ? BLOCK - this.#resting : 2 * BLOCK - this.#resting);
     end[0] = 0x80;
@@ -41,7 +52,6 @@ export class Sha256 {
     view.setUint32(end.length - 8, Math.floor(bits / 2 ** 32));
     view.setUint32(end.length - 4, bits >>> 0);
     this.update(end);
-    return Array.from(this.#state, (word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
   }
 
   #mix(bytes: Uint8Array, from: number): void {

@@ -4,6 +4,7 @@ import json
 import os
 import secrets
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
@@ -15,9 +16,19 @@ from urllib.parse import urlsplit
 import msgspec
 
 from satchel.cli.engine.api_types.account_types import GuestView, SignedInView
+from satchel.cli.engine.http import guess_work
 from satchel.cli.engine.http.bucket_links import BucketLinks
 from satchel.cli.engine.http.credentials import CredentialsFile, GuestPass, Session
-from satchel.cli.engine.http.failures import Problem, Refused, Unreachable, explain, is_lost, may_be_done, no_http
+from satchel.cli.engine.http.failures import (
+    Problem,
+    Refused,
+    Unreachable,
+    WorkAsked,
+    explain,
+    is_lost,
+    may_be_done,
+    no_http,
+)
 from satchel.cli.engine.http.http_connection import Answer, Body, BodyFailed, ServerConnections, StreamedAnswer, trust
 from satchel.cli.engine.http.retry import Retry
 from satchel.cli.engine.http.silence import SilenceWatch
@@ -31,6 +42,8 @@ API = "/api/v1"
 _TIMEOUT_SECONDS = 30.0
 # The last byte of a large upload is answered when all of it is in place.
 _BODY_TIMEOUT_SECONDS = 120.0
+# With turns of some seconds, about a minute.
+_MOST_PROOFS = 12
 # The server may be gone, and Ctrl-C waits for this.
 _CLOSE_SECONDS = 0.3
 # What a server says when a proxy has made a plain request of a websocket.
@@ -113,9 +126,9 @@ class Client:
     ) -> T:
         """Send a request below `/api/v1` and read the answer; `as_self` with our token, renewed if it has run out."""
         if not as_self:
-            return self.read(self._send(method, path, body, headers or {}), answer)
+            return self._ask(method, path, body, headers or {}, answer)
         return self._as_self(
-            lambda session: self.read(self._send(method, path, body, {**(headers or {}), **_proof(session)}), answer)
+            lambda session: self._ask(method, path, body, {**(headers or {}), **_proof(session)}, answer)
         )
 
     def make(
@@ -315,6 +328,20 @@ class Client:
         self._session = session
         return session
 
+    def _ask(
+        self, method: str, path: str, body: Mapping[str, object] | None, headers: Mapping[str, str], answer: type[T]
+    ) -> T:
+        """Send a request and read the answer, with a proof of work where others have guessed too often."""
+        for _ in range(_MOST_PROOFS):
+            try:
+                return self.read(self._send(method, path, body, headers), answer)
+            except WorkAsked as asked:
+                note("Others at this address have guessed too often. Waiting for a turn.")
+                due = time.monotonic() + asked.after_seconds
+                headers = {**headers, guess_work.HEADER: guess_work.solve(asked.problem.challenge, asked.problem.bits)}
+                time.sleep(max(0.0, due - time.monotonic()))
+        return self.read(self._send(method, path, body, headers), answer)
+
     def _send(self, method: str, path: str, body: Mapping[str, object] | None, headers: Mapping[str, str]) -> Answer:
         if body is None:
             return self._exchange(method, path, None, headers, _TIMEOUT_SECONDS)
@@ -396,4 +423,7 @@ def _unexpired(guest: GuestPass | None) -> GuestPass | None:
 def _refusal(problem: Problem, answered: Answer) -> Refused:
     hint = " Use `satchel login`." if problem.slug in SIGN_IN_AGAIN else ""
     after = answered.headers.get("retry-after", "")
-    return Refused(problem.detail + hint, problem.slug, answered.status, int(after) if after.isdecimal() else 0)
+    seconds = int(after) if after.isdecimal() else 0
+    if problem.challenge:
+        return WorkAsked(problem, answered.status, seconds)
+    return Refused(problem.detail + hint, problem.slug, answered.status, seconds)

@@ -19,6 +19,9 @@ class Problem(msgspec.Struct, frozen=True):
 
     detail: str
     type: str = "about:blank"
+    # Of a proof of work that is asked for.
+    challenge: str = ""
+    bits: int = 0
 
     @property
     def slug(self) -> str:
@@ -33,6 +36,14 @@ class Refused(CommandFailed):
         self.slug = slug
         self.status = status
         self.after_seconds = after_seconds
+
+
+class WorkAsked(Refused):
+    """The server wants a proof of work before it goes on: others at our address have guessed too often."""
+
+    def __init__(self, problem: Problem, status: int, after_seconds: int) -> None:
+        super().__init__(problem.detail, problem.slug, status, after_seconds)
+        self.problem = problem
 
 
 class Unreachable(CommandFailed):

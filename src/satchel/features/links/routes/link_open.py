@@ -7,6 +7,7 @@ import msgspec
 from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Body, Router
+from satchel.edge.api.guess_work import SENDS_WORK
 from satchel.edge.api.idempotency_key import idempotency_key_of
 from satchel.edge.files.previews import Preview, preview_of
 from satchel.features.links.model import (
@@ -31,6 +32,7 @@ from satchel.kernel.errors import Conflict, Forbidden, NotFound, TooMany
 from satchel.kernel.linked import FILES_PAGE, LinkedFile, LinkedFiles, LinkedPhoto, ThingKind
 from satchel.kernel.visit_source import MAX_REFERRER_CHARACTERS
 from satchel.media.pictures import PictureView
+from satchel.stores.patterns.guess_lane import WorkNeeded
 
 STATES = (LinkUnknown, LinkNotYet, LinkPaused, LinkExpired, LinkUsedUp, LinkRevoked, LinkTargetGone, TooMany)
 # The errors that can keep a visitor out of a working link.
@@ -161,8 +163,11 @@ def routes(links: Links) -> Router:
 
     @router.post(
         "/open/{token}/enter",
-        raises=(*STATES, LinkPasswordNeeded, LinkPasswordWrong, Forbidden),
-        sends={"Idempotency-Key": "letters, digits, - and _: a retry with the same key counts as no second opening"},
+        raises=(*STATES, LinkPasswordNeeded, LinkPasswordWrong, Forbidden, WorkNeeded),
+        sends={
+            "Idempotency-Key": "letters, digits, - and _: a retry with the same key counts as no second opening",
+            **SENDS_WORK,
+        },
     )
     async def enter_link(caller: Anybody, token: str, body: Entering, request: Request) -> EnteredView:
         """Enter a link, with its password if it has one. It counts as one opening.

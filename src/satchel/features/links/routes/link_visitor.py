@@ -4,6 +4,7 @@ import msgspec
 from starlette.requests import Request
 
 from satchel.edge.api.endpoints import Query
+from satchel.edge.api.guess_work import WORK_HEADER
 from satchel.edge.http.callers import Guest, Member, Stranger
 from satchel.edge.http.request_context import client_of
 from satchel.features.links.service.link_enter import Visitor
@@ -33,4 +34,5 @@ def visitor_of(caller: Anybody, request: Request, referrer: str = "") -> Visitor
         agent=client.user_agent,
         is_robot=is_robot(request.headers),
         referrer=referrer_host(referrer, request.url.hostname or ""),
+        work=request.headers.get(WORK_HEADER, ""),
     )

@@ -25,6 +25,8 @@ class Visitor:
     member_id: str | None = None
     # The host of the page from which they came, if they say so.
     referrer: str | None = None
+    # A proof of work, for whoever is where others have guessed.
+    work: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,9 +137,11 @@ def refuse_robots(visitor: Visitor) -> None:
 async def _check_password(links: Links, link: LinkRow, visitor: Visitor, password: str | None) -> None:
     if not password:
         raise LinkPasswordNeeded("This link needs a password. Ask its owner for it.")
-    await links.limits.check_password(link.token, visitor.address)
-    if not await links.passwords.matches(link.password, password, visitor.address):
-        await links.limits.count_password(link.token, visitor.address)
+    right = await links.limits.passwords.is_right(
+        link.token,
+        visitor.address,
+        visitor.work,
+        lambda: links.passwords.matches(link.password, password, visitor.address),
+    )
+    if not right:
         raise LinkPasswordWrong("This password is wrong. Try again.")
-    # Of many passwords tried at once, a right one does not count after too many wrong ones.
-    await links.limits.check_password(link.token, visitor.address)
