@@ -99,3 +99,19 @@ def test_an_album_goes_through_a_drop_as_a_folder_without_places(ann: Holder, op
     assert sorted(name.rpartition("/")[2] for name in photos) == ["home.jpg", "sea.jpg"]
     assert not any(map(has_place, photos.values()))
     assert has_place(PLACED)
+
+
+def test_a_photo_that_cannot_be_given_to_others_is_told_from_the_rest(
+    server: ServerProcess, open_page: OpenPage
+) -> None:
+    ben = Holder(server, "Ben")
+    ben.put("sea.jpg", photo("2024:01:12 10:00:00"), destination="photos")
+    scan = ben.put("scan.tif", b"II*\0\xff\xff\xff\x7f and no picture", destination="photos")
+    (album,) = ben.ask("GET", "/albums")["albums"]
+    ben.ask("PUT", f"/albums/{album['album_id']}/pins/{scan}")
+    page = open_page(may_fail=True)
+    sign_in(page, ben.email, at="/albums")
+    page.get_by_role("button", name="Share Q1 2024").click()
+    sheet(page, "Q1 2024").get_by_role("button", name=re.compile("^Drop")).click()
+    expect(page.get_by_text("A photo (No date) may say where it was taken")).to_be_visible()
+    assert page.url.endswith("/albums")

@@ -5,6 +5,7 @@ import { fetchOne } from '$lib/files/savedOneByOne';
 import { t } from '$lib/i18n/index.svelte';
 import { readAlbumPhotos, type Album } from './albumCalls';
 import { contentPath, type Photo } from './photo';
+import { writtenTime } from './sections';
 
 /** Tells after each file how many there are; breaks off when it is not wanted any more. */
 export type Gather = (tell: (done: number, all: number) => void, signal: AbortSignal) => Promise<File[]>;
@@ -22,7 +23,7 @@ export function gatherOf({ album_id, medias }: Album): Gather | undefined {
     let bytes = 0;
     for (const photo of photos) {
       if (signal.aborted) break;
-      const file = await fetchOne({ address: forOthers(photo), type: '' });
+      const file = await fetchFor(photo);
       bytes += file.size;
       if (bytes > MOST_BYTES) throw new Problem('share', 0, t('share.dropTooLarge'));
       files.push(named(file, apart(file.name, names)));
@@ -30,6 +31,17 @@ export function gatherOf({ album_id, medias }: Album): Gather | undefined {
     }
     return files;
   };
+}
+
+async function fetchFor(photo: Photo): Promise<File> {
+  try {
+    return await fetchOne({ address: forOthers(photo), type: '' });
+  } catch (failure) {
+    if (!(failure instanceof Problem) || failure.slug !== 'original-withheld') throw failure;
+    // Nobody finds it among hundreds by what the server says of one.
+    const when = photo.time ? writtenTime(photo.time) : t('photos.undated');
+    throw new Problem(failure.slug, failure.status, t('share.dropWithheld', { when }));
+  }
 }
 
 /** As others get it: without the place, unless the album is shared with places. */
