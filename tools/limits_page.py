@@ -184,7 +184,7 @@ def _memory() -> Iterator[str]:
     yield "bound allows at once. A test adds it up. With `--memory` a server has more, and what grows, grows alike."
     children = MOST_CHILDREN + MOST_SCORE_CHILDREN
     yield f"Programs that make pictures and pages of scores are apart: at most {children}, of"
-    yield f"{MAX_CHILD_BYTES // MIB:,} MiB each, one file at a time. TLS of our own adds about 60 KiB for each connection."
+    yield f"{MAX_CHILD_BYTES // MIB:,} MiB each, one file at a time. TLS of our own adds 60 KiB to a connection."
     yield "[Decision 83](decisions/0083-bounds-are-shares-of-one-memory.md) gives the reasons.\n"
     yield "| part | at once | bytes of one | MiB | beyond it | grows |"
     yield "|---|---|---|---|---|---|"
