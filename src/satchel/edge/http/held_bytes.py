@@ -51,13 +51,17 @@ class HeldBytes:
     def is_half_full(self) -> bool:
         return self.total > self._limit // 2
 
-    def is_overrun_by(self, holder: Holder) -> bool:
-        """Whether much is left of connections that are being ended, and this is of the same network.
+    @property
+    def is_overrun(self) -> bool:
+        """Whether much is left of connections that are being ended, which takes a turn of the loop or two."""
+        return self.ending > self._limit // OVERRUN_PART
 
-        To end one takes a turn of the loop or two, and thousands can send at one moment. Until it is over, nothing more
-        is taken from there that is worth counting.
+    def is_overrun_by(self, holder: Holder) -> bool:
+        """The same, and this one is of their network: until it is over, nothing large is taken from there.
+
+        Thousands can send at one moment.
         """
-        return self.ending > self._limit // OVERRUN_PART and holder.network() in self._ending_networks
+        return self.is_overrun and holder.network() in self._ending_networks
 
     def gone(self, holder: Holder) -> None:
         """The connection has ended, and holds nothing any more."""
