@@ -61,7 +61,7 @@ States: TypeAlias = list[Counter[str]]
 # So that a scene which never ends is a failure and not a long night.
 MOST_STEPS = 200
 PATIENCE_SECONDS = 120
-ROUNDS, BETWEEN_ROUNDS = 3, timedelta(hours=1)
+ROUNDS = 3
 
 _processes = multiprocessing.get_context("forkserver")
 # Loaded once, so that a process costs milliseconds.
@@ -96,12 +96,12 @@ class World:
         if len(self.answered) == self.content_with:
             _die()
 
-    async def keep_house(self, after: timedelta) -> None:
+    async def keep_house(self, after: timedelta, between: timedelta) -> None:
         """Let time pass and everything be swept that the sweeps can reach."""
         self.satchel.clock.advance(after)
         for _ in range(ROUNDS):
             await self.satchel.housekeep()
-            self.satchel.clock.advance(BETWEEN_ROUNDS)
+            self.satchel.clock.advance(between)
 
 
 class Scene(ABC):
@@ -110,6 +110,8 @@ class Scene(ABC):
     # When to look, one after the other. After the first of these what nobody goes on with is over; after the second the
     # bin, too, and what the store itself keeps.
     pauses: Sequence[timedelta] = (timedelta(days=9), timedelta(days=32))
+    # How much time passes from one round of keeping house to the next.
+    between_rounds = timedelta(hours=1)
     # How much time passes in it.
     lasts = timedelta(seconds=1)
     # Whether one request may be found half done, if whoever sent it never comes back.
@@ -282,7 +284,7 @@ class Run:
             if comes_back:
                 await scene.act(world)
             for pause in scene.pauses:
-                await world.keep_house(pause)
+                await world.keep_house(pause, scene.between_rounds)
                 await scene.check(world)
                 states.append(await _state_of(satchel))
             assert await satchel.stores.objects.clean(timedelta(0)) == 0
