@@ -289,7 +289,7 @@ def test_the_same_errand_twice_at_once_is_refused(someone: Person) -> None:
     second = someone.run("put", "large.bin")
     command.kill()
     command.communicate()
-    assert explains(second, 1, "Another `satchel put`")
+    assert explains(second, 1, "Another command is sending the same files")
 
 
 def test_what_is_here_already_is_neither_overwritten_nor_fetched_again(someone: Person) -> None:
