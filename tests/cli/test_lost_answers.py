@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.cli.photo_card import shoot
 from tests.cli.terminal import Person
+from tests.cli.test_put_get import listed
 from tests.cli.test_rooms import sign_up
 from tests.server.process import ServerProcess
 
@@ -89,9 +91,23 @@ def test_nothing_is_made_twice_when_an_answer_is_lost(server: ServerProcess, ann
         assert ann.run("album", "create", "Sea", "--from", "2024-07-01", "--to", "2024-07-31", "--yes").code == 0
         assert ann.run("setlist", "create", "Summer").code == 0
     token = ann.kept["sessions"][address]["access_token"]
-    for path, listed in LISTS.items():
+    for path, name in LISTS.items():
         answer = server.client.get(f"/api/v1{path}", headers={"authorization": f"Bearer {token}"}).json()
-        assert len(answer[listed]) == 1, path
+        assert len(answer[name]) == 1, path
     room = opened.json["room_id"]
     said = server.client.get(f"/api/v1/rooms/{room}/chat", headers={"authorization": f"Bearer {token}"}).json()
     assert [message["text"] for message in said["messages"]] == ["hello"]
+
+
+def test_the_folder_of_photos_that_are_sent_is_made_once(server: ServerProcess, ann: Person) -> None:
+    sign_up(ann, server, "Ann")
+    shoot(ann.home / "card/sea.JPG", "2024:01:12 12:00:00")
+    assert ann.run("photos", "backup", "card", "--quiet").code == 0
+    code = ann.run("room", "open", "--json").json["code"]
+    kept = ann.credentials.read_text()
+    with bad_line(server, "/shelf/folders") as address:
+        ann.credentials.write_text(kept.replace(server.url, address))
+        sent = ann.run("photos", "send", "card/sea.JPG", "--room", code)
+        assert (sent.code, sent.err) == (0, "The connection is lost. Trying again until the server is back.\n")
+    ann.credentials.write_text(ann.credentials.read_text().replace(address, server.url))
+    assert len(listed(ann, "Sent")) == 1

@@ -80,8 +80,7 @@ class Places:
             parent = self.at("/".join(above))
             if not name or (above and parent is None):
                 raise
-        body = {"name": name, "folder_id": parent.id if parent else TOP}
-        return self.client.make("/shelf/folders", EntryView, body)
+        return _make_folder(self.client, parent.id if parent else TOP, name)
 
     def _pages(self, folder_id: str) -> Iterator[EntryView]:
         where = f"/shelf/entries?folder={folder_id}&sort=name&limit={_PAGE}"
@@ -97,7 +96,7 @@ class Places:
 def folder_in(client: Client, above: str, name: str) -> EntryView:
     """The folder of this name in another one, made if missing."""
     found = next((each for each in Places(client).entries(above) if each.kind == "folder" and each.name == name), None)
-    return found or client.call("POST", "/shelf/folders", EntryView, {"name": name, "folder_id": above})
+    return found or _make_folder(client, above, name)
 
 
 def changed(client: Client, entry: Entry, method: str, body: Mapping[str, object] | None = None) -> bool:
@@ -118,3 +117,7 @@ def _parts(path: str) -> list[str]:
 def _named(entries: list[EntryView], name: str) -> EntryView | None:
     alike = [entry for entry in entries if entry.name.casefold() == name.casefold()]
     return next((entry for entry in alike if entry.name == name), alike[0] if alike else None)
+
+
+def _make_folder(client: Client, above: str, name: str) -> EntryView:
+    return client.make("/shelf/folders", EntryView, {"name": name, "folder_id": above})
