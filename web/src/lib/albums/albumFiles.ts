@@ -19,24 +19,33 @@ export function gatherOf({ album_id, medias }: Album): Gather | undefined {
   return async (tell, signal) => {
     await renewSession();
     const { photos } = await readAlbumPhotos(album_id, null);
-    const [files, names]: [File[], Set<string>] = [[], new Set()];
-    let bytes = 0;
-    for (const photo of photos) {
-      if (signal.aborted) break;
-      const file = await fetchFor(photo);
-      bytes += file.size;
-      if (bytes > MOST_BYTES) throw new Problem('share', 0, t('share.dropTooLarge'));
-      files.push(named(file, apart(file.name, names)));
-      tell(files.length, photos.length);
-    }
-    return files;
+    return photosAsFiles(photos, tell, signal);
   };
 }
 
-async function fetchFor(photo: Photo): Promise<File> {
+/** Those that were there when it was not wanted any more. Refuses more than a browser holds before it is loaded. */
+export async function photosAsFiles(
+  photos: readonly Photo[],
+  ...[tell, signal]: Parameters<Gather>
+): ReturnType<Gather> {
+  const [files, names]: [File[], Set<string>] = [[], new Set()];
+  let bytes = 0;
+  for (const photo of photos) {
+    const file = await fetchFor(photo, MOST_BYTES - bytes, signal);
+    if (!file) break;
+    bytes += file.size;
+    files.push(named(file, apart(file.name, names)));
+    tell(files.length, photos.length);
+  }
+  return files;
+}
+
+/** Undefined if it is not wanted any more. */
+async function fetchFor(photo: Photo, mostBytes: number, signal: AbortSignal): Promise<File | undefined> {
   try {
-    return await fetchOne({ address: forOthers(photo), type: '' });
+    return await fetchOne({ address: forOthers(photo), type: '' }, { signal, mostBytes });
   } catch (failure) {
+    if (signal.aborted) return undefined;
     if (!(failure instanceof Problem) || failure.slug !== 'original-withheld') throw failure;
     // Nobody finds it among hundreds by what the server says of one.
     const when = photo.time ? writtenTime(photo.time) : t('photos.undated');

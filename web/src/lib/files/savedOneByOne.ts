@@ -1,5 +1,5 @@
 // Saves several files of a phone as the files that they are: nobody opens an archive there.
-import { problemFrom, unreachable } from '$lib/api/problems';
+import { Problem, problemFrom, unreachable } from '$lib/api/problems';
 import { t } from '$lib/i18n/index.svelte';
 import { saveEach, saveFrom } from '$lib/shell/browserDownload';
 import { act } from '$lib/shell/action';
@@ -26,7 +26,7 @@ export function savedOf(file: Entry): Saved {
 /** One after the other; photos of an iPhone by its own sheet, from where they go into the library in one act. */
 export async function saveOneByOne(files: readonly Saved[]): Promise<void> {
   if (!isForLibrary(files)) return saveEach(files.map(({ address }) => address));
-  const fetched = await Promise.all(files.map(fetchOne));
+  const fetched = await Promise.all(files.map((file) => fetchOne(file)));
   // The sheet opens only right after a touch, so there is something to touch.
   toasts.good(t('files.ready', { count: fetched.length }), {
     label: t('files.toPhone'),
@@ -57,13 +57,22 @@ function isForLibrary(files: readonly Saved[]): boolean {
   );
 }
 
-/** As a file of this device, under the name that the server says. */
-export async function fetchOne({ address, name, type }: Saved): Promise<File> {
-  const answer = await fetch(address).catch(() => undefined);
+/** As a file of this device, under the name that the server says; `file-too-large` before any of it is read. */
+export async function fetchOne(
+  { address, name, type }: Saved,
+  { signal = null, mostBytes = Infinity }: { signal?: AbortSignal | null; mostBytes?: number } = {},
+): Promise<File> {
+  const answer = await fetch(address, { signal }).catch(() => undefined);
   if (!answer) throw unreachable();
   if (!answer.ok) throw problemFrom(answer.status, answer.headers.get('content-type'), await answer.json());
+  if (Number(answer.headers.get('content-length')) > mostBytes) {
+    await answer.body?.cancel();
+    throw new Problem('file-too-large', 0, t('share.dropTooLarge'));
+  }
   const called = name ?? nameIn(answer.headers.get('content-disposition')) ?? 'photo';
-  return new File([await answer.blob()], called, { type: answer.headers.get('content-type') ?? type });
+  const bytes = await answer.blob().catch(() => undefined);
+  if (!bytes) throw unreachable();
+  return new File([bytes], called, { type: answer.headers.get('content-type') ?? type });
 }
 
 function nameIn(disposition: string | null): string | undefined {
