@@ -1,4 +1,4 @@
-"""Tells people from robots, so that a preview in a chat does not count as a visit."""
+"""Tells people from robots, and looks from what is fetched beforehand, so that only the visits of people count."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,10 @@ _BEFOREHAND = re.compile("prefetch|prerender|preview", re.IGNORECASE)
 
 
 def is_robot(headers: Mapping[str, str]) -> bool:
-    """Whether a request with these headers, named in lower case, is from a robot or a prefetch."""
-    if any(_BEFOREHAND.search(headers.get(name, "")) for name in _PURPOSES):
-        return True
+    """Whether a request with these headers, named in lower case, is from a robot."""
     return _ROBOTS.search(headers.get("user-agent", "")) is not None
+
+
+def is_beforehand(headers: Mapping[str, str]) -> bool:
+    """Whether a browser or a page asks for what somebody may look at next, and nobody looks at now."""
+    return any(_BEFOREHAND.search(headers.get(name, "")) for name in _PURPOSES)

@@ -2,9 +2,10 @@
 
 import pytest
 
-from satchel.kernel.robots import is_robot
+from satchel.kernel.robots import is_beforehand, is_robot
 from tests.application import Caller, Satchel
 from tests.features.links.given import CONTENT, given_file, slug
+from tests.features.links.test_contents import views
 from tests.features.links.visiting import PREVIEWER, counted, figures, visitor
 
 PEOPLE = [
@@ -50,6 +51,7 @@ BEFOREHAND = [
 @pytest.mark.parametrize("agent", PEOPLE)
 def test_people_and_their_programs_are_no_robots(agent: str) -> None:
     assert not is_robot({"user-agent": agent})
+    assert not is_beforehand({"user-agent": agent})
 
 
 @pytest.mark.parametrize("agent", ROBOTS)
@@ -59,7 +61,8 @@ def test_robots_are_known_by_what_they_call_themselves(agent: str) -> None:
 
 @pytest.mark.parametrize("headers", BEFOREHAND)
 def test_what_a_browser_fetches_beforehand_nobody_has_asked_for(headers: dict[str, str]) -> None:
-    assert is_robot({"user-agent": PEOPLE[-1], **headers})
+    assert is_beforehand({"user-agent": PEOPLE[-1], **headers})
+    assert not is_robot({"user-agent": PEOPLE[-1], **headers})
 
 
 @pytest.mark.parametrize("headers", [{"user-agent": PREVIEWER}, {"purpose": "prefetch"}])
@@ -75,7 +78,6 @@ async def test_a_robot_learns_what_a_link_is_and_no_more(
         await robot("POST", "/enter", json={}),
         await robot("GET", "/content"),
         await robot("HEAD", "/content"),
-        await robot("GET", "/preview"),
         await robot("GET", "/files"),
         await robot("GET", "/archive"),
     ]
@@ -83,6 +85,24 @@ async def test_a_robot_learns_what_a_link_is_and_no_more(
     assert slug(attempts[0]) == (403, "forbidden")
     assert await counted(ann, link) == figures(opens=1, people=1, previews=1)
     assert (await person("GET", "/content")).content == CONTENT
+
+
+async def test_whoever_has_entered_may_fetch_ahead_and_that_counts_as_nothing(satchel: Satchel, ann: Caller) -> None:
+    link = await given_file(satchel, ann)
+    person = visitor(satchel, link)
+    ways = ("/preview", f"/files/{link['thing']['id']}/preview")
+    for headers in BEFOREHAND:
+        assert [(await person("GET", way, headers=headers)).status_code for way in ways] == [403, 403]
+    await person.entered()
+    for headers in BEFOREHAND:
+        assert [(await person("GET", way, headers=headers)).status_code for way in ways] == [200, 200]
+        assert (await person("GET", "/content", headers=headers)).status_code == 403
+    assert (await person("GET", "/preview", headers={"user-agent": PREVIEWER})).status_code == 403
+    assert await views(ann, link) == 0
+    assert (await person("GET", "/preview")).content == CONTENT
+    assert await views(ann, link) == 1
+    person.shown = "wrong"
+    assert (await person("GET", "/preview", headers={"purpose": "prefetch"})).status_code == 403
 
 
 async def test_every_look_of_a_robot_is_told_to_the_owner(satchel: Satchel, ann: Caller) -> None:

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from satchel.edge.files.downloads import Download, Readable
 from satchel.kernel.errors import Invalid
+from satchel.kernel.robots import is_beforehand
 from satchel.stores.ports.objects import DEFAULT_TYPE
 
 Preview = Literal["image", "audio", "video", "pdf", "text"]
@@ -96,8 +97,7 @@ async def preview(objects: Readable, key: str, name: str, content_type: str) -> 
 
 def is_look(request: Request) -> bool:
     """Whether somebody looks now, and not a browser that fetches ahead what they may look at next."""
-    purpose = request.headers.get("sec-purpose", "") or request.headers.get("purpose", "")
-    return request.method == "GET" and not purpose.startswith("prefetch")
+    return request.method == "GET" and not is_beforehand(request.headers)
 
 
 def preview_of(name: str, content_type: str) -> Preview | None:

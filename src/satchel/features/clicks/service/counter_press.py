@@ -22,7 +22,7 @@ from satchel.features.clicks.service.click_record import record
 from satchel.features.clicks.service.context import Clicks
 from satchel.features.clicks.service.counts import counter_target
 from satchel.features.clicks.service.page_counters import find_counter
-from satchel.kernel.robots import is_robot
+from satchel.kernel.robots import is_beforehand, is_robot
 from satchel.kernel.visit_source import device_of, referrer_host
 
 PageKind = Literal["view", "press"]
@@ -50,7 +50,7 @@ async def press(clicks: Clicks, counter_id: str, event: PageEvent) -> Recorded |
     _check_origin(counter, event.headers.get("origin"))
     if event.label is not None:
         check_text("A label", event.label, MAX_LABEL_CHARACTERS)
-    if declines(event.headers) or is_robot(event.headers):
+    if declines(event.headers) or is_robot(event.headers) or is_beforehand(event.headers):
         return None
     await clicks.page_limits.count_counter(counter.counter_id, event.address, counter.daily_limit)
     click = NewClick(

@@ -143,7 +143,7 @@ def routes(links: Links) -> Router:
         visitor = visitor_of(caller, request)
         found = await link_open.look(links, token, visitor, query.shown)
         link, thing = found.link, found.thing
-        ahead = None if visitor.is_robot else await link_open.list_ahead(links, found)
+        ahead = None if visitor.is_nobody else await link_open.list_ahead(links, found)
         return LandingView(
             kind=link.kind,
             name=link.name or (thing.name if thing else None),

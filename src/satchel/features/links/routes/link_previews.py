@@ -75,7 +75,7 @@ def routes(links: Links) -> Router:
     @router.get("/open/{token}/preview", produces=BYTES, raises=(*STATES, *CLOSED, NoPreview))
     async def preview_linked(caller: Anybody, token: str, query: PassQuery, request: Request) -> Response:
         """Preview the one file of a link in the browser. No preview can run a script."""
-        visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
+        visit = await link_enter.look_in(links, token, visitor_of(caller, request), query.shown)
         return await _show(links, visit, await link_contents.find_only_file(links, visit), request)
 
     @router.get("/open/{token}/files/{file_id}/preview", produces=BYTES, raises=(*STATES, *CLOSED, NoPreview))
@@ -83,7 +83,7 @@ def routes(links: Links) -> Router:
         caller: Anybody, token: str, file_id: str, query: PassQuery, request: Request
     ) -> Response:
         """Preview one file of a folder in the browser. No preview can run a script."""
-        visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
+        visit = await link_enter.look_in(links, token, visitor_of(caller, request), query.shown)
         return await _show(links, visit, await link_contents.find_file(links, visit, file_id), request)
 
     @router.get(
@@ -93,7 +93,7 @@ def routes(links: Links) -> Router:
         caller: Anybody, token: str, file_id: str, size: str, version: str, query: PassQuery, request: Request
     ) -> Response:
         """Read the picture of a file: `grid` for lists, `preview` for looking at, which counts as a view."""
-        visit = await link_enter.let_in(links, token, visitor_of(caller, request), query.shown)
+        visit = await link_enter.look_in(links, token, visitor_of(caller, request), query.shown)
         file = await link_contents.find_file(links, visit, file_id)
         if file.photo is None and not link_contents.can_look(visit.link):
             raise NoPicture("Downloads of this link are limited, so it has no pictures. Download the file instead.")

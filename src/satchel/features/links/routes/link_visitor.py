@@ -8,7 +8,7 @@ from satchel.edge.api.guess_work import WORK_HEADER
 from satchel.edge.http.callers import Guest, Member, Stranger
 from satchel.edge.http.request_context import client_of
 from satchel.features.links.service.link_enter import Visitor
-from satchel.kernel.robots import is_robot
+from satchel.kernel.robots import is_beforehand, is_robot
 from satchel.kernel.visit_source import referrer_host
 
 Anybody = Stranger | Guest | Member
@@ -33,6 +33,7 @@ def visitor_of(caller: Anybody, request: Request, referrer: str = "") -> Visitor
         address=client.address,
         agent=client.user_agent,
         is_robot=is_robot(request.headers),
+        is_beforehand=is_beforehand(request.headers),
         referrer=referrer_host(referrer, request.url.hostname or ""),
         work=request.headers.get(WORK_HEADER, ""),
     )

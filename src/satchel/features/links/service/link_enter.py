@@ -22,11 +22,17 @@ class Visitor:
     address: str
     agent: str
     is_robot: bool
+    # Nobody looks now; a browser or a page fetches what somebody may look at next.
+    is_beforehand: bool = False
     member_id: str | None = None
     # The host of the page from which they came, if they say so.
     referrer: str | None = None
     # A proof of work, for whoever is where others have guessed.
     work: str = ""
+
+    @property
+    def is_nobody(self) -> bool:
+        return self.is_robot or self.is_beforehand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +88,7 @@ async def has_entered(links: Links, token: str, shown: str) -> bool:
 
 async def enter(links: Links, token: str, visitor: Visitor, password: str | None, key: str | None = None) -> Entered:
     """Enter a link. Counts as one opening; repeated with the same idempotency key, it does not count again."""
-    refuse_robots(visitor)
+    refuse_nobody(visitor)
     found = await find_usable(links, token, visitor)
     link = found.link
     if link.password:
@@ -96,7 +102,18 @@ async def enter(links: Links, token: str, visitor: Visitor, password: str | None
 
 async def let_in(links: Links, token: str, visitor: Visitor, shown: str, *, even_used_up: bool = False) -> Visit:
     """A visitor with a pass, or anybody if there is no password. `shown` is empty without a pass."""
-    refuse_robots(visitor)
+    refuse_nobody(visitor)
+    return await _let_in(links, token, visitor, shown, even_used_up=even_used_up)
+
+
+async def look_in(links: Links, token: str, visitor: Visitor, shown: str) -> Visit:
+    """Likewise to look at a file, which whoever has entered may do beforehand. Count a look only if it is one."""
+    if visitor.is_robot or not shown:
+        refuse_nobody(visitor)
+    return await _let_in(links, token, visitor, shown)
+
+
+async def _let_in(links: Links, token: str, visitor: Visitor, shown: str, *, even_used_up: bool = False) -> Visit:
     found = await find_usable(links, token, visitor, shown, even_used_up=even_used_up)
     if shown:
         holder = passes.check(links, found.link, shown)
@@ -129,8 +146,8 @@ async def identify(links: Links, visitor: Visitor) -> str:
     return visitor.person_id or await links.visitors.visitor_of(visitor.address, visitor.agent)
 
 
-def refuse_robots(visitor: Visitor) -> None:
-    if visitor.is_robot:
+def refuse_nobody(visitor: Visitor) -> None:
+    if visitor.is_nobody:
         raise Forbidden("Robots can read what a link is, but cannot open it.")
 
 

@@ -31,9 +31,9 @@ class Landing:
 
 
 async def look(links: Links, token: str, visitor: Visitor, shown: str) -> Landing:
-    """A robot that looks is counted."""
+    """A robot that looks is counted, and so is what looks beforehand."""
     found = await find_landing(links, token, visitor, shown)
-    if visitor.is_robot:
+    if visitor.is_nobody:
         await count_robot(links, found.link, visitor.address)
     return found
 
