@@ -420,14 +420,14 @@ def test_a_photo_counts_as_seen_when_it_is_shown_and_not_when_its_neighbour_is(
     ]
     link = ida.ask("POST", "/links", json={"thing": {"kind": "album", "id": album_id}})
     page = open_page(may_fail=True)
-    fetched: list[str] = []
-    page.on("requestfinished", lambda request: fetched.append(request.url))
+    fetched: list[tuple[str, int]] = []
+    page.on("response", lambda answer: fetched.append((answer.url, answer.status)))
     page.goto(f"/l/{link['token']}")
     press(page, "Show photos")
     expect(tiles(page)).to_have_count(4)
 
-    def fetch_of(photo_id: str) -> int:
-        return sum(f"/files/{photo_id}/picture/preview/" in url for url in fetched)
+    def fetches_of(photo_id: str) -> list[int]:
+        return [status for url, status in fetched if f"/files/{photo_id}/picture/preview/" in url]
 
     def views() -> list[int]:
         return [ida.ask("GET", f"/stats/thing:photo:{each}/summary")["total"].get("view", 0) for each in ids]
@@ -435,10 +435,10 @@ def test_a_photo_counts_as_seen_when_it_is_shown_and_not_when_its_neighbour_is(
     def seen(wanted: list[int], fetched: int) -> None:
         """So many photos were fetched, and these were seen."""
         for _ in range(100):
-            if views() == wanted and sum(fetch_of(each) > 0 for each in ids) == fetched:
+            if views() == wanted and sum(200 in fetches_of(each) for each in ids) == fetched:
                 return
             page.wait_for_timeout(100)
-        raise AssertionError((views(), [fetch_of(each) for each in ids]))
+        raise AssertionError((views(), [fetches_of(each) for each in ids]))
 
     tiles(page).nth(1).click()
     seen([0, 1, 0, 0], 3)
@@ -446,6 +446,13 @@ def test_a_photo_counts_as_seen_when_it_is_shown_and_not_when_its_neighbour_is(
     seen([0, 1, 1, 0], 4)
     album_views = ida.ask("GET", f"/stats/thing:album:{album_id}/summary")["total"]["view"]
     assert album_views == 2
+    # What was fetched ahead counts when it is shown, also after the page was read again.
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.reload()
+    tiles(page).nth(3).click()
+    seen([0, 1, 1, 1], 4)
+    assert {status for each in ids for status in fetches_of(each)} == {200}
 
 
 def test_the_video_of_a_live_photo_plays_in_its_place(server: ServerProcess, open_page: OpenPage) -> None:

@@ -56,9 +56,9 @@ async def test_strangers_see_pictures_and_each_look_and_download_counts_for_phot
     picture = file["picture"]
     assert (picture["state"], picture["version"]) == ("ready", "1")
     assert picture["placeholder"]
-    for size in ("grid", "preview", "preview"):
-        path = f"/open/{token}/files/{media_id}/picture/{size}/{picture['version']}"
-        assert (await visitor("GET", path, params=params)).status_code == 200
+    pictures = f"/open/{token}/files/{media_id}/picture"
+    ahead = await visitor("GET", f"{pictures}/preview/1", params=params, headers={"purpose": "prefetch"})
+    assert (ahead.status_code, ahead.headers["cache-control"]) == (200, "private, no-cache")
     assert (await visitor("GET", f"/open/{token}/files/{media_id}/preview", params=params)).status_code == 422
     scopes = (f"thing:photo:{media_id}", f"thing:album:{album_id}", f"link:{link_id}", "mine")
 
@@ -66,6 +66,9 @@ async def test_strangers_see_pictures_and_each_look_and_download_counts_for_phot
         found = [(await ann("GET", f"/stats/{scope}/summary")).json()["total"] for scope in scopes]
         return [(each["open"], each["view"], each["download"]) for each in found]
 
+    assert await totals() == [(0, 0, 0), (1, 0, 0), (1, 0, 0), (1, 0, 0)]
+    for size in ("grid", "preview", "preview"):
+        assert (await visitor("GET", f"{pictures}/{size}/1", params=params)).status_code == 200
     assert await totals() == [(0, 1, 0), (1, 1, 0), (1, 1, 0), (1, 1, 0)]
     original = await visitor("GET", f"/open/{token}/files/{media_id}/content", params=params)
     assert original.status_code == 200

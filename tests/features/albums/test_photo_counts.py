@@ -30,10 +30,11 @@ async def test_openings_views_and_downloads_of_others_count(satchel: Satchel, an
         await caller("GET", f"{path}/picture/grid/1")
     album, seen = f"thing:album:{album_id}", f"thing:photo:{media_id}"
     assert ((await figures(ann, album)), (await figures(ann, seen))) == ({"open": 1}, {})
-    for name in ("purpose", "sec-purpose"):
+    for headers in ({"purpose": "prefetch"}, {"sec-purpose": "Prefetch;prerender"}, {"x-moz": "prefetch"}):
         for way in ("picture/preview/1", "preview"):
-            ahead = await bob("GET", f"{path}/{way}", headers={name: "prefetch"})
-            assert ahead.status_code == 200
+            ahead = await bob("GET", f"{path}/{way}", headers=headers)
+            # The browser keeps it, and asks before it shows it.
+            assert (ahead.status_code, ahead.headers["cache-control"]) == (200, "private, no-cache")
     assert (await figures(ann, seen)) == {}
     for caller in (ann, bob, bob):
         await caller("GET", f"{path}/picture/preview/1")
@@ -61,3 +62,21 @@ async def test_a_photo_that_nobody_has_looked_at_has_figures_for_its_owner_alone
     assert (await bob("GET", f"/stats/{scope}/summary")).status_code == 404
     for missing in ("thing:photo:x", "thing:photo:", f"{scope}x", f"thing:photo:{'A' * 400}"):
         assert (await ann("GET", f"/stats/{missing}/summary")).status_code == 404
+
+
+async def test_what_was_fetched_ahead_counts_when_the_browser_asks_whether_it_may_show_it(
+    satchel: Satchel, ann: Caller, bob: Caller
+) -> None:
+    await given_album(ann, "bob@example.org")
+    media_id = await sent(ann, taken("2024:01:31 12:00:00"))
+    await make_pictures(satchel)
+    path = f"/photos/{ann.user_id}/{media_id}/picture/preview/1"
+    kept = await bob("GET", path, headers={"purpose": "prefetch"})
+    again = {"if-none-match": kept.headers["etag"]}
+    for headers, cache, views in (
+        ({"purpose": "prefetch"}, "private, no-cache", {}),
+        ({}, "private, max-age=31536000, immutable", {"view": 1}),
+    ):
+        answer = await bob("GET", path, headers=again | headers)
+        assert (answer.status_code, answer.headers["cache-control"]) == (304, cache)
+        assert await figures(ann, f"thing:photo:{media_id}") == views

@@ -97,7 +97,7 @@ def routes(photos: Photos) -> Router:
         is being made, the answer is 202 without a body: ask again after the seconds in `Retry-After`.
         """
         media = await find_visible(photos.albums, _person(member), OwnerId(owner), media_id)
-        answer = await picture_answer(photos.pictures, pictured(media), size, version)
+        answer = await picture_answer(photos.pictures, pictured(media), size, version, request)
         if answer.status_code == PENDING:
             await warm_album(photos, media)
         if is_view(request, size, answer):

@@ -97,7 +97,7 @@ def routes(links: Links) -> Router:
         file = await link_contents.find_file(links, visit, file_id)
         if file.photo is None and not link_contents.can_look(visit.link):
             raise NoPicture("Downloads of this link are limited, so it has no pictures. Download the file instead.")
-        answer = await picture_answer(links.pictures, file, size, version)
+        answer = await picture_answer(links.pictures, file, size, version, request)
         if is_view(request, size, answer):
             await link_contents.count_view(links, visit, file)
         return answer

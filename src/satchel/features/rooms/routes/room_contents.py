@@ -66,7 +66,7 @@ def routes(rooms: Rooms) -> Router:
     ) -> Response:
         """Read the picture of a file of a room: `grid` for lists, `preview` for looking at, which counts as a view."""
         file = await room_files.find_file(rooms, RoomId(room_id), person_id_of(caller), FileId(file_id))
-        answer = await picture_answer(rooms.pictures, file, size, version)
+        answer = await picture_answer(rooms.pictures, file, size, version, request)
         if is_view(request, size, answer):
             await usage_events.note_view(rooms, file, person_id_of(caller), kind_of(caller))
         return answer

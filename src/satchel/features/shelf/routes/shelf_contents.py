@@ -85,7 +85,7 @@ def routes(shelf: Shelf) -> Router:
         being made, the answer is 202 without a body: ask again after the seconds in `Retry-After`.
         """
         file = await files.find_file(shelf, UserId(member.user_id), FileId(file_id))
-        answer = await picture_answer(shelf.pictures, pictured(file), size, version)
+        answer = await picture_answer(shelf.pictures, pictured(file), size, version, request)
         if is_view(request, size, answer):
             await files.note_opening(shelf, file)
         return answer
