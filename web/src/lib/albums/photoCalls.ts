@@ -1,5 +1,5 @@
 // The API calls for photos, and their types.
-import { ask, http } from '$lib/api/client';
+import { ask, http, patiently } from '$lib/api/client';
 import type { components, operations } from '$lib/api/schema';
 import { inParts } from '$lib/shell/browserDownload';
 import { fromColumns, type Photo } from './photo';
@@ -117,7 +117,8 @@ export async function choosePhotos(medias: string[]): Promise<string> {
 export async function copyOntoShelf(medias: readonly string[], folder: string): Promise<string[]> {
   const files: string[] = [];
   for (const part of inParts(medias, COPIED_AT_ONCE)) {
-    files.push(...(await ask(http.POST('/api/v1/photos/copies', { body: { medias: part, folder } }))).files);
+    const asked = { body: { medias: part, folder }, fetch: patiently };
+    files.push(...(await ask(http.POST('/api/v1/photos/copies', asked))).files);
   }
   return files;
 }

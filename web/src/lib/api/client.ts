@@ -2,12 +2,18 @@
 import createClient from 'openapi-fetch';
 import { Problem, problemFrom, unreachable } from './problems';
 import type { paths } from './schema';
-import { ending, silence } from './silence.svelte';
+import { fetchEnding, silence } from './silence.svelte';
 
 // With turns of some seconds, about a minute.
 const MOST_PROOFS = 12;
+const PATIENCE_MS = 900_000;
 
-export const http = createClient<paths>({ fetch: working });
+export const http = createClient<paths>({ fetch: (request) => working(request) });
+
+/** For acts that read many files one after another before they answer. */
+export function patiently(request: Request): Promise<Response> {
+  return working(request, PATIENCE_MS);
+}
 
 type Answer<Data> = { data?: Data; error?: unknown; response: Response };
 
@@ -26,11 +32,11 @@ export async function ask<Data>(call: Promise<Answer<Data>>): Promise<Data> {
 }
 
 /** `renewing`, but where others have guessed too often, with a proof of work. */
-async function working(request: Request): Promise<Response> {
+async function working(request: Request, headMs?: number): Promise<Response> {
   let asking = request;
   for (let round = 0; ; round++) {
     const again = asking.clone();
-    const response = await renewing(asking);
+    const response = await renewing(asking, headMs);
     if (response.status !== 429 || round === MOST_PROOFS) return response;
     const { type, challenge, bits } = (await response.clone().json()) as WorkNeeded;
     if (!type?.endsWith('#work-needed')) return response;
@@ -48,13 +54,12 @@ async function working(request: Request): Promise<Response> {
 type WorkNeeded = { type?: string; challenge: string; bits: number };
 
 /** `fetch`, but an expired access token is renewed and the request is sent again. */
-export async function renewing(asked: Request): Promise<Response> {
-  const request = ending(asked);
+export async function renewing(request: Request, headMs?: number): Promise<Response> {
   const again = request.clone();
-  const response = await fetch(request);
+  const response = await fetchEnding(request, headMs);
   if (response.status !== 401) return response;
   const slug = await slugOf(response.clone());
-  if (slug === 'token-expired' && (await renew())) return fetch(again);
+  if (slug === 'token-expired' && (await renew())) return fetchEnding(again, headMs);
   if (slug === 'token-expired' || slug === 'unauthenticated') sessionEnded();
   return response;
 }

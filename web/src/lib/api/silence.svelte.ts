@@ -1,7 +1,6 @@
-// Requests that wait for the server: after five seconds pages say so, and after two minutes a request ends.
+// Requests that wait for the server: after five seconds pages say so, and after two minutes without an answer a request ends.
 
 const SAID_AFTER_MS = 5_000;
-// Longer than anything that pages ask for takes where nothing is wrong.
 const ENDED_AFTER_MS = 120_000;
 
 class Silence {
@@ -29,13 +28,17 @@ class Silence {
 
 export const silence = new Silence();
 
-/** The same request, that ends by itself: a connection that hangs would keep its place from others for ever. */
-export function ending(request: Request): Request {
+/** `fetch`, that ends without an answer: a connection that hangs would keep its place from others for ever. */
+export async function fetchEnding(request: Request, headMs = ENDED_AFTER_MS): Promise<Response> {
   const end = new AbortController();
   const follow = (): void => end.abort(request.signal.reason);
   if (request.signal.aborted) follow();
   request.signal.addEventListener('abort', follow, { once: true });
-  // It covers the body of the answer, too, so nobody knows when to clear it. Late it does nothing.
-  setTimeout(() => end.abort(new DOMException('no answer', 'TimeoutError')), ENDED_AFTER_MS);
-  return new Request(request, { signal: end.signal });
+  const timer = setTimeout(() => end.abort(new DOMException('no answer', 'TimeoutError')), headMs);
+  try {
+    // The body may take as long as the line needs.
+    return await fetch(new Request(request, { signal: end.signal }));
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { ask, renewing } from './client';
+import { ask, patiently, renewing } from './client';
 import { Problem } from './problems';
 import { silence } from './silence.svelte';
 
@@ -56,4 +56,40 @@ it('lets whoever asked give up themselves', async () => {
   const answer = asked(giveUp.signal);
   giveUp.abort();
   await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
+});
+
+/** A server that answers at once, and sends five bytes, one a minute. */
+function slow({ signal }: Request): Promise<Response> {
+  const body = new ReadableStream({
+    async start(out) {
+      signal.addEventListener('abort', () => out.error(signal.reason));
+      for (let sent = 0; sent < 5; sent++) {
+        await new Promise((wake) => setTimeout(wake, 60_000));
+        if (signal.aborted) return;
+        out.enqueue(new Uint8Array([65]));
+      }
+      out.close();
+    },
+  });
+  return Promise.resolve(new Response(body));
+}
+
+it('lets a body take its time once the answer has begun', async () => {
+  vi.stubGlobal('fetch', slow);
+  const got = renewing(new Request('http://satchel.example/page'))
+    .then((response) => response.text())
+    .catch((failure: unknown) => failure);
+  await vi.advanceTimersByTimeAsync(310_000);
+  await expect(got).resolves.toBe('AAAAA');
+});
+
+it('waits longer for what works through many files, and not for ever', async () => {
+  let ended: unknown;
+  patiently(new Request('http://satchel.example/copies', { method: 'POST', body: 'many' })).catch(
+    (failure: unknown) => (ended = failure),
+  );
+  await vi.advanceTimersByTimeAsync(800_000);
+  expect(ended).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(200_000);
+  expect(ended).toMatchObject({ name: 'TimeoutError' });
 });
