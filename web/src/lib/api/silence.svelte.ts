@@ -1,4 +1,4 @@
-// Requests that wait for the server: after five seconds pages say so, and after two minutes without an answer a request ends.
+// Requests that wait for the server: after five seconds pages say so, and after two minutes without an answer they end.
 
 const SAID_AFTER_MS = 5_000;
 const ENDED_AFTER_MS = 120_000;

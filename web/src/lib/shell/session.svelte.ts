@@ -16,6 +16,7 @@ const otherTabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel('satch
 class Session {
   visitor = $state<Visitor>(STRANGER);
   #known = false;
+  #isLeaving = false;
 
   /** The id of the visitor for rooms, transfers and uploads, with an account or as a guest. */
   get personId(): string | undefined {
@@ -64,12 +65,22 @@ class Session {
 
   async signOut(): Promise<void> {
     const who = this.personId;
-    await ask(http.DELETE('/api/v1/sessions/current')).catch((problem: unknown) => {
-      // Already signed out: nothing to do.
-      if (!(problem instanceof Problem && problem.status === 401)) throw problem;
-    });
-    if (who !== undefined) await outbox.clear(who);
-    await this.replaced();
+    this.#isLeaving = true;
+    try {
+      await ask(http.DELETE('/api/v1/sessions/current')).catch((problem: unknown) => {
+        // Already signed out: nothing to do.
+        if (!(problem instanceof Problem && problem.status === 401)) throw problem;
+      });
+      if (who !== undefined) await outbox.clear(who);
+      await this.replaced();
+    } finally {
+      this.#isLeaving = false;
+    }
+  }
+
+  /** Whether the server ended the session of somebody who does not leave by themselves at this moment. */
+  get isTakenAway(): boolean {
+    return this.visitor.kind === 'member' && !this.#isLeaving;
   }
 }
 
@@ -94,7 +105,7 @@ export const session = new Session();
 /** Call back when another tab has signed in or out, or the server has ended the session. */
 export function onSessionChangedElsewhere(callback: () => void): () => void {
   onSessionEnded(() => {
-    if (session.visitor.kind === 'member') callback();
+    if (session.isTakenAway) callback();
   });
   otherTabs?.addEventListener('message', callback);
   return () => otherTabs?.removeEventListener('message', callback);
