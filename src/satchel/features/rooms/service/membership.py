@@ -82,7 +82,6 @@ async def enter(
         rooms.changing(room_id),
         HashPut(PEOPLE(room_id=room_id), {person_id: encode(row)}),
         *names_of(room_id),
-        *_kept(room_id, person, name, names),
     )
     room = open_room(rooms, room_id, fields, due)
     refusal = why_not(room, person_id, is_removed=is_removed, is_admitted=is_admitted)
@@ -90,12 +89,11 @@ async def enter(
         refusal = RoomFull(f"This room is full ({MAX_PEOPLE} people). Try again later.")
     if refusal is not None:
         if is_new:
-            unkept = () if person_id in names else (HashDelete(CALLED(room_id=room_id), person_id),)
-            await rooms.ephemeral.together(*member_removal(room_id, person_id), *unkept)
+            await rooms.ephemeral.together(*member_removal(room_id, person_id))
         raise refusal
     if not is_owner:
         row = await _with_own_name(rooms, room_id, person, row, names_in_use(people, called))
-    await make_current(rooms, room_id, person_id, row, where)
+    await make_current(rooms, room_id, person_id, row, where, *kept(room_id, person, row.name, called))
 
 
 async def _with_own_name(
@@ -111,7 +109,6 @@ async def _with_own_name(
         _, people, called, *_ = await rooms.ephemeral.together(
             HashPut(PEOPLE(room_id=room_id), {person.person_id: encode(row)}),
             *names_of(room_id),
-            *_kept(room_id, person, name, names),
         )
         names = names_in_use(people, called)
     return row
@@ -129,9 +126,9 @@ def names_in_use(people: Mapping[str, bytes], called: Mapping[str, bytes]) -> di
     }
 
 
-def _kept(room_id: RoomId, person: Person, name: str, names: Mapping[str, str]) -> tuple[Command[Any], ...]:
+def kept(room_id: RoomId, person: Person, name: str, called: Mapping[str, bytes]) -> tuple[Command[Any], ...]:
     """Keep the name of a member for when they are away; the owner, who comes first, in any case."""
-    if person.kind == "guest" or (len(names) >= 2 * MAX_PEOPLE and person.person_id not in names):
+    if person.kind == "guest" or (len(called) >= 2 * MAX_PEOPLE and person.person_id not in called):
         return ()
     return (HashPut(CALLED(room_id=room_id), {person.person_id: name.encode()}),)
 
@@ -161,7 +158,9 @@ def why_not(
     return None
 
 
-async def make_current(rooms: Rooms, room_id: RoomId, person_id: PersonId, row: PersonRow, where: bytes | None) -> None:
+async def make_current(
+    rooms: Rooms, room_id: RoomId, person_id: PersonId, row: PersonRow, where: bytes | None, *more: Command[Any]
+) -> None:
     """Make a room that a person is in, or was just admitted to, their only room; `where` they were a moment ago.
 
     One step adds them, and removes them from the room that they are thought to be in. If they were in another, it is
@@ -180,6 +179,7 @@ async def make_current(rooms: Rooms, room_id: RoomId, person_id: PersonId, row: 
             HashPut(PEOPLE(room_id=room_id), {person_id: encode(row)}),
             HashDelete(KNOCKS(room_id=room_id), person_id),
             rooms.changing(room_id),
+            *more,
             *(member_removal(expected, person_id) if expected else ()),
             SetAll(MEMBERS(room_id=room_id)),
         )

@@ -26,6 +26,7 @@ from satchel.features.rooms.records import (
 from satchel.features.rooms.service.context import Rooms, find_owned, find_room, open_room, state_of
 from satchel.features.rooms.service.membership import (
     enter,
+    kept,
     make_current,
     names_in_use,
     names_of,
@@ -58,7 +59,10 @@ async def join(rooms: Rooms, person: Person, written: str, *, key: str = "", add
     if (present := people.get(person.person_id)) is not None:
         # A repeated join by the same link changes nothing, so nobody is told.
         if where != room.room_id.encode():
-            await make_current(rooms, room.room_id, person.person_id, decode_person(present), where)
+            row = decode_person(present)
+            await make_current(
+                rooms, room.room_id, person.person_id, row, where, *kept(room.room_id, person, row.name, called)
+            )
         return Joined(room.room_id, is_knocking=False)
     knocks = await must_knock(rooms, room, person, key, address)
     refusal = why_not(room, person.person_id, is_removed=is_removed)
