@@ -273,6 +273,7 @@ def test_who_is_blocked_offers_in_vain_and_a_deleted_person_is_named_so(
     open_transfer(page, first)
     page.get_by_role("button", name="Block", exact=True).click()
     page.get_by_role("dialog").get_by_role("button", name="Block", exact=True).click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_role("main").get_by_text("declined").first).to_be_visible()
     eve.send(fay, file)
     assert fay.ask("GET", "/transfers/waiting")["transfers"] == []
